@@ -1,0 +1,59 @@
+"""Declarations: no arguments, return an iterable of frozen specs, import nothing heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from automodel_core.hookspecs.markers import hookspec
+
+if TYPE_CHECKING:
+    from automodel_core.specs import (
+        DoctorCheck,
+        KeyAlias,
+        ModelSpec,
+        RecipeFunctionSpec,
+        RecipeSpec,
+        Route,
+        SectionSpec,
+        TargetSpec,
+        TrustedPrefix,
+    )
+
+
+@hookspec
+def routes() -> Iterable[Route]:
+    """Return the routes of the command line that this plugin adds.
+
+    Called when the command line starts. Two plugins that declare one route are an error that names both.
+    """
+
+
+@hookspec
+def recipes() -> Iterable[RecipeSpec]:
+    """Return the recipe classes of this plugin."""
+
+
+@hookspec
+def recipe_functions() -> Iterable[RecipeFunctionSpec]:
+    """Return the index of recipe functions of this plugin."""
+
+
+@hookspec
+def models() -> Iterable[ModelSpec]:
+    """Return the model classes that configs may name, with the adapter of each."""
+
+
+@hookspec
+def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
+    """Return names and aliases for ``_target_``, the module prefixes this plugin vouches for, and aliases of keys."""
+
+
+@hookspec
+def sections() -> Iterable[SectionSpec]:
+    """Return the top-level sections of a config that this plugin adds."""
+
+
+@hookspec
+def doctor_checks() -> Iterable[DoctorCheck]:
+    """Return checks for ``automodel doctor``."""

@@ -1,0 +1,71 @@
+"""A model before it exists: the module on the meta device, and how its names relate to its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import attrs
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+    from automodel_core.infrastructure.weights import Initialiser, WeightSource
+
+
+@attrs.frozen
+class BoundNames:
+    """The result of matching a checkpoint's keys with a module's names.
+
+    ``sources`` has one source for each name that the checkpoint feeds; ``unused`` are checkpoint keys that feed
+    nothing and that the model does not list as ignorable; ``unbound`` are the module's names without a source.
+    """
+
+    sources: Mapping[str, WeightSource]
+    unused: tuple[str, ...]
+    unbound: tuple[str, ...]
+
+
+class ModelAdapter(Protocol):
+    """What the stages need to know of a family of models. One adapter serves every model of a library."""
+
+    def bind(self, model: nn.Module, checkpoint: Mapping[str, WeightSource]) -> BoundNames:
+        """Match checkpoint keys with the names of ``model.state_dict(keep_vars=True)``, without reading data."""
+
+    def unbind(self, model: nn.Module, sources: Mapping[str, WeightSource]) -> dict[str, WeightSource]:
+        """Return the checkpoint's keys as sources over the model's names: the reverse of :meth:`bind`."""
+
+    def tied_names(self, model: nn.Module) -> Mapping[str, str]:
+        """Return ``{name: name that owns the storage}`` of tied parameters."""
+
+    def tie(self, model: nn.Module) -> None:
+        """Make tied parameters one object again."""
+
+    def initialisers(self, model: nn.Module) -> Mapping[str, Initialiser]:
+        """Return how the model itself initialises each parameter, recorded on the meta device."""
+
+    def rebuild_buffers(self, model: nn.Module, device: torch.device) -> None:
+        """Recompute, on ``device``, the buffers that no checkpoint holds."""
+
+    def blocks(self, model: nn.Module) -> Sequence[tuple[str, nn.Module]]:
+        """Return the repeated blocks in order, with their names: the units of compilation and sharding."""
+
+    def save_config(self, model: nn.Module, directory: Path) -> None:
+        """Write the model's own configuration files (``config.json``, generation settings)."""
+
+    def flops_per_token(self, model: nn.Module, sequence_length: int) -> float | None:
+        """Return the training FLOPs of one token (forward and backward), or ``None`` when not known."""
+
+
+@attrs.frozen
+class Blueprint:
+    """``module`` on the meta device, its ``adapter``, and the directory its weights are read from.
+
+    ``weights_directory`` of ``None`` means that the weights are initialised from the run's seed.
+    """
+
+    module: nn.Module
+    adapter: ModelAdapter
+    weights_directory: Path | None

@@ -1,0 +1,126 @@
+"""What a plugin declares, as frozen values.
+
+Everything that names code is a ``"module:attribute"`` string, so that declaring imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+
+
+class _Nothing:
+    """The answer of a builder that means "there is none", as opposed to ``None``, which means "not mine"."""
+
+    _instance: _Nothing | None = None
+
+    def __new__(cls) -> _Nothing:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __repr__(self) -> str:
+        return "NOTHING"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+NOTHING: Final = _Nothing()
+
+
+@attrs.frozen
+class Route:
+    """``automodel <command> <domain>`` runs the recipe module ``recipe`` (which has ``main(config_path)``)."""
+
+    command: str
+    domain: str
+    recipe: str
+    summary: str
+    aliases: tuple[str, ...] = ()
+    """Other words for ``domain``."""
+
+
+@attrs.frozen
+class RecipeSpec:
+    """A recipe class, ``target`` is ``"module:Class"``; ``sections`` are the top-level keys its configs may have."""
+
+    name: str
+    target: str
+    summary: str
+    sections: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    """Names of the same recipe in other systems, for the ``recipe:`` key of a config."""
+
+
+@attrs.frozen
+class ModelSpec:
+    """A model class that configs may name: ``name`` (dotted), the class ``target`` and the ``adapter`` of its family."""
+
+    name: str
+    target: str
+    adapter: str
+    aliases: tuple[str, ...] = ()
+    capabilities: frozenset[str] = frozenset()
+
+
+@attrs.frozen
+class TargetSpec:
+    """A callable that ``_target_`` may name, under ``name`` and under every alias."""
+
+    name: str
+    target: str
+    kind: str
+    """One of ``model``, ``optimizer``, ``lr_scheduler``, ``loss``, ``dataset``, ``tokenizer``, ``collate`` or ``other``."""
+    aliases: tuple[str, ...] = ()
+    note: str = ""
+    """Shown to a user who used an alias, when the meaning differs from what the alias names elsewhere."""
+
+
+@attrs.frozen
+class TrustedPrefix:
+    """Targets below ``prefix`` (a dotted module path) may be imported and called."""
+
+    prefix: str
+    kind: str = "other"
+
+
+@attrs.frozen
+class SectionSpec:
+    """A typed top-level key: ``schema`` is ``"module:AttrsClass"``, or empty for a section with a ``_target_``."""
+
+    key: str
+    schema: str = ""
+    summary: str = ""
+    component: bool = False
+    """True when the section names a callable by ``_target_`` and the other keys are its arguments."""
+
+
+@attrs.frozen
+class KeyAlias:
+    """Another spelling of a config key: dotted paths, ``old`` is accepted and becomes ``new``."""
+
+    old: str
+    new: str
+    note: str = ""
+
+
+@attrs.frozen
+class RecipeFunctionSpec:
+    """A named Python function that returns a complete config for one model, size and mode."""
+
+    name: str
+    target: str
+    summary: str
+    family: str = ""
+    mode: str = ""
+
+
+@attrs.frozen
+class DoctorCheck:
+    """``target`` is a function without arguments that returns a finding for ``automodel doctor``."""
+
+    name: str
+    target: str
+    summary: str

@@ -1,0 +1,3 @@
+"""The retrieval domain of automodel."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,3 @@
+"""The vlm domain of automodel."""
+
+__version__ = "0.1.0"

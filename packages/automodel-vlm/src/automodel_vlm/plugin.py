@@ -1,0 +1,1 @@
+"""What the vlm domain declares. Declarations only: nothing heavy is imported here."""

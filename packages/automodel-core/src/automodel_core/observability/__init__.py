@@ -1,1 +1,1 @@
-
+"""What a run says of itself: samples, JSON lines, the console."""

@@ -1,0 +1,95 @@
+"""Saving a run: everything under a hidden name, then the manifest, then one rename."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+
+from automodel_core import __version__
+from automodel_core.checkpoint.config import CheckpointConfig
+from automodel_core.checkpoint.directory import (
+    LATEST,
+    complete_steps,
+    remove_leftovers,
+    step_directory,
+)
+from automodel_core.checkpoint.durable import publish_directory, replace_text, sync_tree
+from automodel_core.checkpoint.manifest import MANIFEST, Manifest, describe_files
+from automodel_core.checkpoint.retention import expired_steps
+from automodel_core.checkpoint.run_files import SavedState, write_state
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError, RunFailedError
+
+
+@attrs.frozen
+class CheckpointWriter:
+    """Writes the checkpoints of one run into ``config.directory``."""
+
+    config: CheckpointConfig
+
+    def prepare(self, *, resuming: bool) -> list[str]:
+        """Make the directory ready and return the names of leftovers that were removed.
+
+        Raises :class:`InputError` when it cannot be written, or holds another run's checkpoints and this run neither
+        resumes nor may overwrite.
+        """
+        home = self.config.directory
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            removed = remove_leftovers(home)
+        except OSError as error:
+            message = f"checkpoints cannot be written to `{home}`: {error.strerror}"
+            raise InputError(Diagnostic("AM505", message, helps=("name another `checkpoint.directory`",))) from None
+        steps = complete_steps(home)
+        if steps and not resuming and not self.config.overwrite:
+            raise InputError(_holds_another_run(home, steps))
+        return removed
+
+    def save(self, state: SavedState, write_model: Callable[[Path], None]) -> Path:
+        """Write the checkpoint of the step that ``state`` stands at and return its directory.
+
+        ``write_model`` writes the weights and the files beside them into the directory it is given. Raises
+        :class:`RunFailedError` when the disk refuses; checkpoints written before are untouched then.
+        """
+        step = int(state.progress["step"])
+        final = step_directory(self.config.directory, step)
+        partial = final.with_name(f".{final.name}.partial")
+        try:
+            partial.mkdir(parents=True)
+            write_model(partial)
+            write_state(state, partial / "state")
+            sync_tree(partial)
+            self._write_manifest(partial, step, int(state.progress["epoch"]))
+            publish_directory(partial, final)
+            replace_text(self.config.directory / LATEST, final.name + "\n")
+        except OSError as error:
+            raise RunFailedError(
+                f"the checkpoint of step {step} could not be written to `{self.config.directory}`: {error}; "
+                f"checkpoints written before it are untouched"
+            ) from error
+        self._retain(step)
+        return final
+
+    def _write_manifest(self, partial: Path, step: int, epoch: int) -> None:
+        manifest = Manifest(step, epoch, 1, {"dp": 1}, __version__, describe_files(partial))
+        (partial / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+
+    def _retain(self, newest: int) -> None:
+        steps = complete_steps(self.config.directory)
+        for step in expired_steps(steps, self.config.keep_last, keep=(newest,)):
+            shutil.rmtree(step_directory(self.config.directory, step))
+
+
+def _holds_another_run(home: Path, steps: list[int]) -> Diagnostic:
+    return Diagnostic(
+        "AM506",
+        f"`{home}` already holds the checkpoints of a run (up to `step-{steps[-1]}`)",
+        helps=(
+            f"to go on from there: `--restore_from.path {step_directory(home, steps[-1])}`",
+            "to keep both: `--checkpoint.directory` with another name",
+            "to write over them: `--checkpoint.overwrite true`",
+        ),
+    )

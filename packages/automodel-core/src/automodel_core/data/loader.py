@@ -1,0 +1,99 @@
+"""A plain torch ``DataLoader`` over a global order, and the stream of it that a run consumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import attrs
+import torch
+from torch.utils.data import DataLoader
+
+from automodel_core.data.order import GlobalOrder, seed_of
+from automodel_core.training.batches import Batch
+
+
+class MapDataset(Protocol):
+    """A data set with a length, that can be indexed."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int, /) -> Any: ...
+
+
+@attrs.frozen
+class OrderedLoader:
+    """The micro-batches of ``dataset`` in the global order of (seed, epoch); the last of an epoch may be short.
+
+    Workers start afresh for each pass. Their random state is drawn from (seed, epoch) and never from the process's
+    global generator, so that starting a pass does not change what dropout draws next.
+    """
+
+    dataset: MapDataset
+    batch_size: int
+    collate: Callable[[Sequence[Any]], Batch]
+    seed: int = 0
+    shuffle: bool = True
+    num_workers: int = 0
+    pin_memory: bool = False
+
+    def __len__(self) -> int:
+        """Return the micro-batches of one epoch."""
+        return -(-len(self.dataset) // self.batch_size)
+
+    def batches(self, epoch: int, *, skip: int = 0) -> Iterator[Batch]:
+        """Yield the micro-batches of ``epoch`` that follow its first ``skip`` samples."""
+        order = GlobalOrder(len(self.dataset), self.seed, self.shuffle)
+        loader: DataLoader[Any] = DataLoader(
+            self.dataset,  # type: ignore[arg-type]
+            batch_sampler=list(order.batches(epoch, self.batch_size, skip=skip)),
+            collate_fn=self.collate,
+            num_workers=self.num_workers,
+            pin_memory=self.pin_memory,
+            generator=torch.Generator().manual_seed(seed_of("workers", self.seed, epoch)),
+        )
+        return iter(loader)
+
+
+class BatchStream:
+    """Micro-batches epoch after epoch, without end. The state is one integer: the samples taken since the start."""
+
+    def __init__(self, loader: OrderedLoader) -> None:
+        self.loader = loader
+        self._samples = 0
+        self._pass: Iterator[Batch] | None = None
+
+    def take(self, count: int) -> list[Batch]:
+        """Return the next ``count`` micro-batches."""
+        return [self._next() for _ in range(count)]
+
+    def _next(self) -> Batch:
+        size = len(self.loader.dataset)
+        epoch, offset = divmod(self._samples, size)
+        if self._pass is None:
+            self._pass = self.loader.batches(epoch, skip=offset)
+        batch = next(self._pass)
+        taken = min(self.loader.batch_size, size - offset)
+        self._samples += taken
+        if offset + taken == size:
+            self._pass = None
+        return batch
+
+    def position(self) -> tuple[int, int]:
+        """Return (epoch, micro-batch within it) of the next batch.
+
+        Raises ``ValueError`` when the samples taken are not whole micro-batches of this loader's size.
+        """
+        epoch, offset = divmod(self._samples, len(self.loader.dataset))
+        if offset % self.loader.batch_size:
+            raise ValueError(f"{offset} samples of epoch {epoch} are not whole batches of {self.loader.batch_size}")
+        return epoch, offset // self.loader.batch_size
+
+    def state_dict(self) -> dict[str, int]:
+        """Return the number of samples taken."""
+        return {"samples_consumed": self._samples}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on after the samples that ``state`` counts."""
+        self._samples = int(state["samples_consumed"])
+        self._pass = None

@@ -1,0 +1,70 @@
+"""The top of the command line: from words to an exit code, and how each kind of failure is shown."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Final
+
+from automodel_core.cli.command_line import CommandLine
+from automodel_core.errors import EXIT_FAILED, AutomodelError, InputError
+
+EXIT_INTERRUPTED: Final = 130
+EXIT_BROKEN_PIPE: Final = 141
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run ``automodel`` with ``words`` (by default those of the process) and return the exit code.
+
+    A user's mistake prints what is wrong and never a traceback; an exception that nobody raised on purpose always
+    prints one.
+    """
+    from automodel_core.cli.dispatch import dispatch
+
+    line = CommandLine(tuple(sys.argv[1:] if words is None else words))
+    try:
+        code = dispatch(line)
+        sys.stdout.flush()
+        return code
+    except AutomodelError as error:
+        return _explain(error)
+    except KeyboardInterrupt as interrupt:
+        print("interrupted", *(f"({note})" for note in _notes(interrupt)), file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        if _reader_is_gone():
+            return EXIT_BROKEN_PIPE
+        traceback.print_exc()
+        return EXIT_FAILED
+    except Exception:
+        traceback.print_exc()
+        return EXIT_FAILED
+
+
+def _explain(error: AutomodelError) -> int:
+    if isinstance(error, InputError):
+        from automodel_core.cli.console import print_diagnostics
+
+        print_diagnostics(error.diagnostics)
+    else:
+        print(f"error: {error}", file=sys.stderr)
+    for note in _notes(error):
+        print(f"  {note}", file=sys.stderr)
+    return error.exit_code
+
+
+def _notes(error: BaseException) -> Sequence[str]:
+    notes: Sequence[str] = getattr(error, "__notes__", ())
+    return notes
+
+
+def _reader_is_gone() -> bool:
+    """Say whether the broken pipe is our own output, and if so keep the interpreter from flushing it once more."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False

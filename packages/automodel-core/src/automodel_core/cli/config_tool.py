@@ -1,0 +1,86 @@
+"""``automodel config validate`` and ``config show``: a config checked or printed without a run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from automodel_core.cli.arguments import RunArguments, split_run_arguments
+from automodel_core.cli.command_line import PROGRAM, CommandLine
+from automodel_core.cli.console import diagnostic_data, print_diagnostics, print_plugin_problems
+from automodel_core.diagnostics.diagnostic import Diagnostic
+from automodel_core.diagnostics.suggest import did_you_mean
+from automodel_core.errors import EXIT_DONE, InputError
+from automodel_core.plugins import Catalog
+
+_ACTIONS: Final = ("validate", "show")
+_USAGE: Final = f"""usage: {PROGRAM} config validate CFG [--json] [overrides...]
+       {PROGRAM} config show CFG [--json] [overrides...]
+
+check a config, or print it as a run would see it: overrides applied, other spellings made canonical, defaults filled
+
+options:
+  -c, --config FILE  the config; may be given without the option
+  --json             print diagnostics, or the config, as JSON
+  -h, --help         show this text"""
+
+
+def main(line: CommandLine, catalog: Catalog) -> int:
+    """Run the tool. A config with errors raises :class:`InputError`, or prints it when JSON is asked for."""
+    action = line.words[1] if len(line.words) > 1 else None
+    if action in ("-h", "--help"):
+        print(_USAGE)
+        return EXIT_DONE
+    if action not in _ACTIONS:
+        raise InputError(_unknown_action(line, action))
+    arguments = split_run_arguments(line, 2, positional_config=True, flags=frozenset({"--json"}))
+    if arguments.wants_help:
+        print(_USAGE)
+        return EXIT_DONE
+    if arguments.config is None:
+        helps = (f"write `{PROGRAM} config {action} CFG`",)
+        raise InputError(Diagnostic("AM708", "there is no config", line.end(), helps=helps))
+    return (_validate if action == "validate" else _show)(arguments, catalog)
+
+
+def _validate(arguments: RunArguments, catalog: Catalog) -> int:
+    as_json = "--json" in arguments.flags
+    try:
+        config = _load(arguments, catalog)
+    except InputError as error:
+        if not as_json:
+            raise
+        print(json.dumps({"valid": False, "diagnostics": [diagnostic_data(d) for d in error.diagnostics]}, indent=2))
+        return error.exit_code
+    if as_json:
+        print(json.dumps({"valid": True, "diagnostics": [diagnostic_data(d) for d in config.warnings]}, indent=2))
+    else:
+        print_diagnostics(config.warnings)
+        print(f"{arguments.config}: valid")
+    return EXIT_DONE
+
+
+def _show(arguments: RunArguments, catalog: Catalog) -> int:
+    from automodel_core.config.dump import dump_yaml
+
+    config = _load(arguments, catalog)
+    print_diagnostics(config.warnings)
+    resolved = config.resolved()
+    print(json.dumps(resolved, indent=2) if "--json" in arguments.flags else dump_yaml(resolved).rstrip("\n"))
+    return EXIT_DONE
+
+
+def _load(arguments: RunArguments, catalog: Catalog) -> Any:
+    from automodel_core.config import load_run_config
+
+    vocabulary = catalog.vocabulary()
+    print_plugin_problems(catalog)
+    return load_run_config(arguments.config, overrides=list(arguments.overrides), vocabulary=vocabulary)
+
+
+def _unknown_action(line: CommandLine, action: str | None) -> Diagnostic:
+    actions = "the actions are `validate` and `show`"
+    if action is None:
+        return Diagnostic("AM702", f"`{PROGRAM} config` needs an action", line.end(), helps=(actions,))
+    helps = (*did_you_mean(action, _ACTIONS), actions)
+    return Diagnostic("AM702", f"`config` has no action `{action}`", line.span(1), helps=helps)

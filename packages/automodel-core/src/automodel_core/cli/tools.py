@@ -1,0 +1,27 @@
+"""The core's own commands, each a module with ``main(line, catalog) -> exit code``. Imported when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class Tool:
+    """``module`` runs the command; ``usage`` are the words it takes."""
+
+    module: str
+    usage: str
+    summary: str
+
+
+TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
+    {
+        "config": Tool("automodel_core.cli.config_tool", "config validate|show CFG", "check or print a config"),
+        "explain": Tool("automodel_core.cli.explain_tool", "explain CODE", "say more about a diagnostic"),
+        "plugins": Tool("automodel_core.cli.plugins_tool", "plugins list", "list the installed plugins"),
+    }
+)

@@ -1,0 +1,84 @@
+"""Asking one plugin one declaration, and believing nothing about the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+import attrs
+
+from automodel_core import specs
+from automodel_core.plugins.contract import implementations
+from automodel_core.plugins.installed import describe_exception, quiet_stdout
+
+DECLARED_TYPES: Final[Mapping[str, tuple[type, ...]]] = MappingProxyType(
+    {
+        "routes": (specs.Route,),
+        "recipes": (specs.RecipeSpec,),
+        "recipe_functions": (specs.RecipeFunctionSpec,),
+        "models": (specs.ModelSpec,),
+        "targets": (specs.TargetSpec, specs.TrustedPrefix, specs.KeyAlias),
+        "sections": (specs.SectionSpec,),
+        "doctor_checks": (specs.DoctorCheck,),
+    }
+)
+"""What each declaration returns an iterable of."""
+
+
+class DeclarationFault(Exception):
+    """A plugin failed to declare something; the text says what and why."""
+
+
+def ask(plugin: object, hook: str) -> tuple[Any, ...]:
+    """Return what ``plugin`` declares through ``hook``. Raise :class:`DeclarationFault` when it cannot be used."""
+    declared: list[Any] = []
+    for implementation in implementations(plugin):
+        if implementation.hook == hook:
+            try:
+                with quiet_stdout():
+                    answer = implementation.function()
+                    declared.extend(_items(hook, answer))
+            except DeclarationFault:
+                raise
+            except (Exception, SystemExit) as error:
+                raise DeclarationFault(f"`{hook}` raised {describe_exception(error)}") from error
+    return tuple(declared)
+
+
+def _items(hook: str, answer: Any) -> list[Any]:
+    expected = DECLARED_TYPES[hook]
+    wanted = " or ".join(f"`{kind.__name__}`" for kind in expected)
+    if not isinstance(answer, Iterable) or isinstance(answer, (str, bytes, Mapping)):
+        raise DeclarationFault(f"`{hook}` returned {_shown(answer)}, not an iterable of {wanted}")
+    items: list[Any] = list(answer)
+    for item in items:
+        if type(item) not in expected:
+            raise DeclarationFault(f"`{hook}` returned {_shown(item)} among its items, not {wanted}")
+        _check_fields(hook, item)
+    return items
+
+
+_FIELD_TYPES: Final[Mapping[str, type]] = MappingProxyType({"str": str, "bool": bool})
+
+
+def _check_fields(hook: str, item: Any) -> None:
+    """Check what the annotations of a spec promise; attrs does not, and ``aliases="x"`` would be one alias a letter."""
+    fields: tuple[Any, ...] = attrs.fields(type(item))
+    for field in fields:
+        value = getattr(item, field.name)
+        promised = str(field.type)
+        scalar = _FIELD_TYPES.get(promised)
+        if scalar is not None:
+            sound = isinstance(value, scalar) and (value != "" or field.default == "")
+        else:
+            container: type = frozenset if promised.startswith("frozenset") else tuple
+            sound = isinstance(value, container) and all(isinstance(part, str) and part for part in value)
+        if not sound:
+            where = f"`{field.name}` of a `{type(item).__name__}`"
+            raise DeclarationFault(f"`{hook}` returned {_shown(value)} as {where}, not {promised}")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return f"`{text if len(text) <= 60 else text[:57] + '...'}`"

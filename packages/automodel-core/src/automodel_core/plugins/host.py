@@ -1,0 +1,132 @@
+"""The host of one run: who answers its hooks, in which order, and who is named when something goes wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from automodel_core.diagnostics.suggest import closest
+from automodel_core.errors import PluginError, UnansweredHookError
+from automodel_core.plugins.blame import add_blame
+from automodel_core.plugins.catalog import Catalog
+from automodel_core.plugins.core_defaults import load_core_defaults
+from automodel_core.plugins.hook_table import HookInfo, HookKind, hook_table
+from automodel_core.plugins.installed import describe_exception
+from automodel_core.plugins.layers import Layer
+from automodel_core.plugins.manager import RunManager, RunPlugin
+from automodel_core.plugins.observers import notify_observers
+from automodel_core.plugins.plugin_file import load_plugin_files, object_name
+
+
+class CallOrderEntry(NamedTuple):
+    """One implementation of a hook, where it stands in the order of calls."""
+
+    plugin: str
+    layer: Layer
+    wrapper: bool
+
+
+class RunHost:
+    """Calls the hooks of one run. Made by :func:`run_host`."""
+
+    def __init__(self, plugins: Iterable[RunPlugin], *, strict: bool = False) -> None:
+        self._manager = RunManager()
+        self._manager.add(tuple(plugins))
+        self._strict = strict
+        self._reported: set[tuple[str, str]] = set()
+
+    def build(self, hook: str, **arguments: Any) -> Any:
+        """Return the first answer to ``hook``, which may be ``NOTHING``.
+
+        Raise :class:`UnansweredHookError`, listing who was asked, when every answer is ``None``. An exception of an
+        implementation carries a note with the names of the hook and the plugin.
+        """
+        answer = self.maybe(hook, **arguments)
+        if answer is None:
+            raise UnansweredHookError(self._unanswered(hook))
+        return answer
+
+    def maybe(self, hook: str, **arguments: Any) -> Any:
+        """Return the first answer to ``hook``, or ``None`` when nobody answers."""
+        caller = getattr(self._manager.hook, self._known(hook, "builder", "stage").name)
+        try:
+            return caller(**arguments)
+        except Exception as error:
+            add_blame(error, hook, caller.get_hookimpls())
+            raise
+
+    def notify(self, hook: str, **arguments: Any) -> None:
+        """Call every observer of ``hook``, one at a time.
+
+        An exception in one is reported on stderr, once for each observer and hook, and the others are still called;
+        it propagates when plugins are strict.
+        """
+        observers = getattr(self._manager.hook, self._known(hook, "event").name).get_hookimpls()
+        if observers:
+            notify_observers(observers, arguments, on_failure=partial(self._observer_failed, hook))
+
+    def call_order(self, hook: str) -> list[CallOrderEntry]:
+        """Return the implementations of ``hook`` in the order of calls: wrappers from the outermost, then the rest."""
+        caller = getattr(self._manager.hook, self._known(hook, "builder", "stage", "event").name)
+        return [
+            CallOrderEntry(impl.plugin_name, self._manager.layers[impl.plugin_name], impl.wrapper)
+            for impl in reversed(caller.get_hookimpls())
+        ]
+
+    def _known(self, hook: str, *kinds: HookKind) -> HookInfo:
+        info = hook_table().get(hook)
+        if info is None:
+            best = closest(hook, hook_table(), limit=1)
+            raise PluginError(f"there is no hook `{hook}`" + (f"; did you mean `{best[0]}`?" if best else ""))
+        if info.kind not in kinds:
+            raise PluginError(f"`{hook}` is a {info.kind}, not a {' or '.join(kinds)}")
+        return info
+
+    def _unanswered(self, hook: str) -> str:
+        asked = [f"`{entry.plugin}` ({entry.layer.label})" for entry in self.call_order(hook) if not entry.wrapper]
+        if not asked:
+            return f"nobody implements `{hook}`"
+        return f"nobody answered `{hook}`: {', '.join(asked)} returned None"
+
+    def _observer_failed(self, hook: str, implementation: Any, error: Exception) -> None:
+        add_blame(error, hook, [implementation])
+        if self._strict:
+            raise error
+        if (implementation.plugin_name, hook) not in self._reported:
+            self._reported.add((implementation.plugin_name, hook))
+            message = (
+                f"plugin `{implementation.plugin_name}` failed in `{hook}` (reported once): {describe_exception(error)}"
+            )
+            print(f"warning: {message}", file=sys.stderr, flush=True)
+
+
+def run_host(
+    recipe: object | None,
+    *,
+    catalog: Catalog | None = None,
+    user_plugins: Iterable[object] = (),
+    plugin_files: Iterable[str | Path] = (),
+    core_plugins: Iterable[object] | None = None,
+    strict: bool | None = None,
+) -> RunHost:
+    """Return a fresh host for one run of ``recipe``.
+
+    Who answers first: ``user_plugins`` (the later the sooner), ``plugin_files``, the project file's files, the
+    recipe, the installed plugins of ``catalog``, the core's defaults. ``core_plugins`` replaces the core's defaults.
+    Raise :class:`PluginError` for a plugin that breaks the contract of the hooks, :class:`InputError` for a file that
+    cannot be imported.
+    """
+    catalog = Catalog() if catalog is None else catalog
+    core = load_core_defaults() if core_plugins is None else tuple(core_plugins)
+    files = [(path, Layer.PROJECT) for path in catalog.settings.project.plugins]
+    files += [(Path(path), Layer.PLUGIN_FILE) for path in plugin_files]
+    plugins = [RunPlugin(object_name(plugin), plugin, Layer.CORE) for plugin in core]
+    plugins += catalog.run_plugins()
+    if recipe is not None:
+        plugins.append(RunPlugin(object_name(recipe), recipe, Layer.RECIPE))
+    plugins += load_plugin_files(files)
+    plugins += [RunPlugin(object_name(plugin), plugin, Layer.USER) for plugin in user_plugins]
+    return RunHost(plugins, strict=catalog.settings.strict if strict is None else strict)

@@ -1,0 +1,111 @@
+"""``automodel_core.run``: a run from Python, with any hook overridden by an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from automodel_core.diagnostics.diagnostic import Diagnostic
+from automodel_core.diagnostics.suggest import did_you_mean
+from automodel_core.errors import InputError
+from automodel_core.plugins import Catalog, Owned
+from automodel_core.plugins.loading import load_main, load_recipe_class
+from automodel_core.specs import RecipeSpec, Route
+
+if TYPE_CHECKING:
+    from automodel_core.config import RunConfig
+
+DEFAULT_COMMAND: Final = "finetune"
+
+
+def run(
+    config: str | Path | Mapping[str, Any],
+    overrides: Iterable[str] = (),
+    plugins: Iterable[object] = (),
+    plugin_files: Iterable[str | Path] = (),
+    route: str | None = None,
+) -> Any:
+    """Run the recipe of ``config`` and return the recipe object, with everything that was built in its ``run``.
+
+    ``config`` is a YAML or TOML file, or a mapping. ``overrides`` are written as on the command line. ``plugins`` are
+    objects whose ``@hookimpl`` methods answer before everybody else's. Which recipe: the ``recipe:`` key of the
+    config, else ``route`` (``"finetune llm"``), else the ``finetune`` route of the plugin that declares the model's
+    target. A route without a declared recipe class calls its module's ``main`` and returns what that returns.
+
+    Raise :class:`InputError` for what cannot work; nothing is printed for it.
+    """
+    from automodel_core.config import load_run_config
+
+    overrides, plugins, plugin_files = tuple(overrides), tuple(plugins), tuple(plugin_files)
+    catalog = Catalog.discover()
+    loaded = load_run_config(config, overrides=overrides, vocabulary=catalog.vocabulary())
+    chosen = None if loaded.recipe is not None else _choose_route(loaded, route, catalog)
+    spec = _declared_recipe(loaded, catalog) if chosen is None else _recipe_of_route(chosen.spec, catalog)
+    if spec is None and chosen is not None:
+        return load_main(chosen)(config, overrides=overrides, plugins=plugins, plugin_files=plugin_files)
+    assert spec is not None
+    from automodel_core.training.recipe import run_recipe
+
+    recipe_class, source = load_recipe_class(spec), cast(Any, config)
+    return run_recipe(
+        recipe_class, source, overrides=overrides, plugins=plugins, plugin_files=plugin_files, catalog=catalog
+    )
+
+
+def _choose_route(config: RunConfig, route: str | None, catalog: Catalog) -> Owned[Route]:
+    return _route_of_model(config, catalog) if route is None else _named_route(route, catalog)
+
+
+def _declared_recipe(config: RunConfig, catalog: Catalog) -> Owned[RecipeSpec]:
+    name = config.recipe
+    assert name is not None
+    known = catalog.recipes
+    found = known.get(name) or next((owned for owned in known.values() if _dotted(owned.spec) == name), None)
+    if found is None:
+        helps = (*did_you_mean(name, known), _listed("recipes", known))
+        raise InputError(Diagnostic("AM620", f"there is no recipe `{name}`", config.span("recipe"), helps=helps))
+    return found
+
+
+def _named_route(route: str, catalog: Catalog) -> Owned[Route]:
+    routes = {" ".join(key): owned for key, owned in catalog.routes.items()}
+    name = " ".join(route.split())
+    if name not in routes:
+        helps = (*did_you_mean(name, routes), _listed("routes", routes))
+        raise InputError(Diagnostic("AM621", f"there is no route `{name}`", helps=helps))
+    return routes[name]
+
+
+def _route_of_model(config: RunConfig, catalog: Catalog) -> Owned[Route]:
+    """Return the route of the plugin that declares the model's target: its only one, or the ``finetune`` one."""
+    target = config.model.target
+    owner = catalog.targets.get(target)
+    routes = dict.fromkeys(o for o in catalog.routes.values() if owner is not None and o.plugin == owner.plugin)
+    finetune = [owned for owned in routes if owned.spec.command == DEFAULT_COMMAND]
+    candidates = list(routes) if len(routes) == 1 else finetune
+    if len(candidates) == 1:
+        return candidates[0]
+    names = [f"{owned.spec.command} {owned.spec.domain}" for owned in catalog.routes.values()]
+    raise InputError(
+        Diagnostic(
+            "AM621",
+            f"which recipe trains `{target}` is not known",
+            config.span("model._target_") or config.span("model"),
+            helps=('say it: `route="finetune llm"`, or a `recipe:` key in the config', _listed("routes", names)),
+        )
+    )
+
+
+def _recipe_of_route(route: Route, catalog: Catalog) -> Owned[RecipeSpec] | None:
+    """Return the one declared recipe class that lives in the route's module."""
+    specs = dict.fromkeys(o for o in catalog.recipes.values() if o.spec.target.partition(":")[0] == route.recipe)
+    return next(iter(specs)) if len(specs) == 1 else None
+
+
+def _dotted(spec: RecipeSpec) -> str:
+    return spec.target.replace(":", ".")
+
+
+def _listed(what: str, names: Iterable[str]) -> str:
+    return f"installed {what}: " + (", ".join(f"`{name}`" for name in dict.fromkeys(names)) or "none")

@@ -1,1 +1,62 @@
 """What the llm domain declares. Declarations only: nothing heavy is imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from automodel_core.hookspecs import hookimpl
+from automodel_core.specs import KeyAlias, ModelSpec, RecipeSpec, Route, TargetSpec, TrustedPrefix
+
+_TRAIN = "automodel_llm.recipes.train_ft"
+_ADAPTER = "automodel_core.adapters.transformers:TransformersAdapter"
+
+
+@hookimpl
+def routes() -> Iterable[Route]:
+    return (
+        Route("finetune", "llm", _TRAIN, "Fine-tune a causal language model (full or LoRA)."),
+        Route("pretrain", "llm", _TRAIN, "Pretrain a causal language model."),
+    )
+
+
+@hookimpl
+def recipes() -> Iterable[RecipeSpec]:
+    return (
+        RecipeSpec(
+            name="TrainFinetuneRecipe",
+            target=f"{_TRAIN}:TrainFinetuneRecipe",
+            summary="Next-token prediction: fine-tuning and pretraining.",
+            aliases=("TrainFinetuneRecipeForNextTokenPrediction",),
+        ),
+    )
+
+
+@hookimpl
+def models() -> Iterable[ModelSpec]:
+    return (
+        ModelSpec(
+            name="automodel_llm.AutoModelForCausalLM",
+            target="automodel_llm.models.causal_lm:AutoModelForCausalLM",
+            adapter=_ADAPTER,
+            aliases=(
+                "NeMoAutoModelForCausalLM",
+                "nemo_automodel.NeMoAutoModelForCausalLM",
+                "nemo_automodel.models.llm.NemotronHForCausalLM",
+            ),
+            capabilities=frozenset({"peft", "compile"}),
+        ),
+    )
+
+
+@hookimpl
+def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
+    return (
+        TargetSpec(
+            name="automodel_llm.SquadDataset",
+            target="automodel_llm.data.squad:SquadDataset",
+            kind="dataset",
+            aliases=("SquadDataset", "nemo_automodel.datasets.squad.SquadDataset"),
+        ),
+        TrustedPrefix("automodel_llm", "other"),
+        KeyAlias("dataset.dataset_name", "dataset.path"),
+    )

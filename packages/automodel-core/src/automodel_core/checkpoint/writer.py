@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import attrs
+from safetensors import SafetensorError
 
 from automodel_core import __version__
 from automodel_core.checkpoint.config import CheckpointConfig
@@ -65,7 +66,8 @@ class CheckpointWriter:
             self._write_manifest(partial, step, int(state.progress["epoch"]))
             publish_directory(partial, final)
             replace_text(self.config.directory / LATEST, final.name + "\n")
-        except OSError as error:
+        except (OSError, SafetensorError) as error:
+            shutil.rmtree(partial, ignore_errors=True)
             raise RunFailedError(
                 f"the checkpoint of step {step} could not be written to `{self.config.directory}`: {error}; "
                 f"checkpoints written before it are untouched"

@@ -1,0 +1,76 @@
+"""The core's own builders: what a run gets when nobody answers before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from automodel_core.checkpoint.config import CheckpointConfig
+from automodel_core.config import RunConfig
+from automodel_core.config.components import build_component
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError
+from automodel_core.hookspecs import hookimpl
+from automodel_core.specs import NOTHING
+from automodel_core.training.sizes import parse_size
+from automodel_core.training.step_scheduler import StepLimits, StepScheduler
+
+
+@hookimpl
+def build_processor() -> Any:
+    return NOTHING
+
+
+@hookimpl
+def build_optimizer(config: RunConfig, model: nn.Module) -> torch.optim.Optimizer:
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    if not parameters:
+        raise InputError(Diagnostic("AM410", "no parameter of the model is trainable", config.span("freeze")))
+    if config.optimizer is None:
+        return torch.optim.AdamW(parameters)
+    optimizer: torch.optim.Optimizer = build_component(config.optimizer, config.vocabulary, params=parameters)
+    return optimizer
+
+
+@hookimpl
+def build_lr_scheduler(config: RunConfig, optimizer: torch.optim.Optimizer, total_steps: int) -> Any:
+    if config.lr_scheduler is None:
+        return NOTHING
+    return build_component(
+        config.lr_scheduler, config.vocabulary, optimizer=optimizer, optional={"total_steps": total_steps}
+    )
+
+
+@hookimpl
+def build_step_scheduler(config: RunConfig, micro_batches_per_epoch: int) -> StepScheduler:
+    section = config.step_scheduler
+    limits = StepLimits(
+        max_steps=section.max_steps,
+        num_epochs=section.num_epochs,
+        grad_accumulation_steps=section.grad_accumulation_steps,
+        val_check_interval=section.val_check_interval,
+        checkpoint_interval=section.checkpoint_interval,
+        log_interval=section.log_interval,
+    )
+    return StepScheduler(limits, micro_batches_per_epoch)
+
+
+@hookimpl
+def build_checkpoint_config(config: RunConfig) -> CheckpointConfig:
+    section = config.checkpoint
+    return CheckpointConfig(
+        directory=Path(section.directory),
+        enabled=section.enabled,
+        keep_last=section.keep_last,
+        max_shard_bytes=parse_size(section.max_shard_size),
+        save_optimizer=section.save_optimizer,
+        overwrite=section.overwrite,
+    )
+
+
+@hookimpl
+def export_model() -> bool:
+    return True

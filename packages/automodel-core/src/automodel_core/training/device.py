@@ -1,0 +1,22 @@
+"""Where a run's tensors live."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+
+from automodel_core.training.batches import Batch
+
+
+def choose_device() -> torch.device:
+    """Return this process's GPU where there is one (``LOCAL_RANK`` says which), the CPU elsewhere."""
+    if torch.cuda.is_available():
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+    return torch.device("cpu")
+
+
+def to_device(batch: Batch, device: torch.device) -> dict[str, Any]:
+    """Return ``batch`` with its tensors on ``device``; everything else as it is."""
+    return {k: v.to(device, non_blocking=True) if isinstance(v, torch.Tensor) else v for k, v in batch.items()}

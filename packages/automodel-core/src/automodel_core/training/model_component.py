@@ -1,0 +1,39 @@
+"""From the ``model`` section to a blueprint."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeGuard
+
+from torch import nn
+
+from automodel_core.config import Component
+from automodel_core.config.components import build_component, component_arguments, resolve_target
+from automodel_core.config.vocabulary import Vocabulary
+from automodel_core.infrastructure.blueprint import Blueprint
+
+
+class BlueprintClass(Protocol):
+    """A model class that can describe a model without making it."""
+
+    @classmethod
+    def blueprint(cls, method: str, **arguments: Any) -> Blueprint:
+        """Return the blueprint of what ``cls.method(**arguments)`` would make; ``"__call__"`` is the class itself."""
+
+
+def build_model_component(component: Component, vocabulary: Vocabulary) -> Blueprint | nn.Module:
+    """Return what ``component`` describes: a blueprint when its class can give one, else the module its target makes."""
+    target = resolve_target(component, vocabulary)
+    owner, method = (target, "__call__") if isinstance(target, type) else (_owner(target), getattr(target, "__name__", ""))
+    if _describes(owner):
+        return owner.blueprint(method, **component_arguments(component, vocabulary))
+    model: nn.Module = build_component(component, vocabulary)
+    return model
+
+
+def _owner(target: Any) -> Any:
+    """Return the class of a class method, or ``None`` for anything else."""
+    return getattr(target, "__self__", None)
+
+
+def _describes(owner: Any) -> TypeGuard[type[BlueprintClass]]:
+    return isinstance(owner, type) and callable(getattr(owner, "blueprint", None))

@@ -1,0 +1,163 @@
+"""The base of every recipe: builders as methods, ``setup()``, and the loop."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from automodel_core.checkpoint.directory import Checkpoint, open_checkpoint
+from automodel_core.checkpoint.writer import CheckpointWriter
+from automodel_core.config import RunConfig, load_run_config
+from automodel_core.data.loader import BatchStream, OrderedLoader
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.hookspecs import hookimpl
+from automodel_core.infrastructure.pipeline import build_infrastructure
+from automodel_core.observability.console import ConsoleLog
+from automodel_core.observability.json_lines import JsonLines
+from automodel_core.plugins import Catalog, RunHost, run_host
+from automodel_core.plugins.core_defaults import load_core_defaults
+from automodel_core.plugins.hook_table import hook_table
+from automodel_core.specs import NOTHING
+from automodel_core.training.batch_keys import check_model_inputs
+from automodel_core.training.device import choose_device
+from automodel_core.training.loop import train
+from automodel_core.training.random_state import seed_everything
+from automodel_core.training.restoring import read_compatible_state, restore_run
+from automodel_core.training.run_state import RunState
+
+
+class BaseRecipe:
+    """One kind of training.
+
+    A recipe is the plugin of its own run: a method with the name of a hook is an implementation of it, and is asked
+    after the user's plugins and before installed ones. Override builders as ordinary methods. Builders are never
+    called directly, always through ``self.host``, so that an override by anybody takes effect.
+    """
+
+    not_model_inputs: ClassVar[frozenset[str]] = frozenset({"labels"})
+    """Keys of a batch that the recipe keeps for itself and does not pass to ``model.forward``."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name, member in vars(cls).items():
+            if name in hook_table() and callable(member):
+                hookimpl(member)
+
+    def __init__(self, config: RunConfig) -> None:
+        self.config = config
+        self.host: RunHost
+        self.run: RunState
+
+    def setup(self) -> None:
+        """Build every component through the builders and the pipeline; restore a checkpoint when asked to.
+
+        What needs no model comes first: data, the schedule of steps and the checkpoint directory are known to be
+        right before a model is built.
+        """
+        config, host = self.config, self.host
+        seed_everything(config.rng.seed)
+        checkpoint = self._checkpoint_to_restore()
+        state = read_compatible_state(checkpoint, config) if checkpoint is not None else None
+        processor = host.build("build_processor", config=config)
+        loader, validation = self._build_data(processor)
+        scheduler = host.build("build_step_scheduler", config=config, micro_batches_per_epoch=len(loader))
+        checkpoints = host.build("build_checkpoint_config", config=config)
+        if checkpoints.enabled:
+            CheckpointWriter(checkpoints).prepare(resuming=checkpoint is not None)
+
+        device = choose_device()
+        build = build_infrastructure(
+            host,
+            config,
+            host.build("build_model", config=config),
+            device,
+            config.rng.seed,
+            restore_directory=checkpoint.path if checkpoint is not None else None,
+        )
+        sample = loader.collate([loader.dataset[i] for i in range(min(loader.batch_size, len(loader.dataset)))])
+        check_model_inputs(build.model, [key for key in sample if key not in self.not_model_inputs])
+
+        optimizer = host.build("build_optimizer", config=config, model=build.model)
+        schedule = host.build(
+            "build_lr_scheduler", config=config, optimizer=optimizer, total_steps=scheduler.total_steps
+        )
+        self.run = RunState(
+            config=config,
+            host=host,
+            device=device,
+            processor=processor,
+            build=build,
+            loss_fn=host.build("build_loss_fn", config=config),
+            optimizer=optimizer,
+            lr_scheduler=None if schedule is NOTHING else schedule,
+            stream=BatchStream(loader),
+            validation=validation,
+            scheduler=scheduler,
+            checkpoints=checkpoints,
+        )
+        if state is not None:
+            restore_run(self.run, state)
+
+    def _build_data(self, processor: Any) -> tuple[OrderedLoader, dict[str, OrderedLoader]]:
+        loader = self.host.build("build_dataloader", config=self.config, split="train", processor=processor)
+        held_out = self.host.build("build_dataloader", config=self.config, split="validation", processor=processor)
+        return loader, {} if held_out is NOTHING else {"validation": held_out}
+
+    def _checkpoint_to_restore(self) -> Checkpoint | None:
+        path = self.config.restore_from.path
+        if path is None:
+            return None
+        home = Path(self.config.checkpoint.directory)
+        return open_checkpoint(path, span=self.config.span("restore_from.path"), default_directory=home)
+
+    def run_train_validation_loop(self) -> None:
+        """Run the training and validation loop to its end, and tell the observers how it ended."""
+        self.host.notify("run_started", run=self.run)
+        outcome = "failed"
+        try:
+            if self.run.scheduler.finished:
+                self._say_nothing_left()
+            train(self.run)
+            outcome = "finished"
+        finally:
+            self.host.notify("run_finished", outcome=outcome)
+
+    def _say_nothing_left(self) -> None:
+        from automodel_core.diagnostics.rendering import print_diagnostics
+
+        step = self.run.scheduler.step
+        message = f"the run is finished at step {step}: nothing is left to train"
+        helps = ("raise `step_scheduler.max_steps` or `step_scheduler.num_epochs` to go on",)
+        print_diagnostics([Diagnostic("AM910", message, helps=helps, severity="warning")])
+
+
+def run_recipe(
+    recipe_class: type[BaseRecipe],
+    config_path: str | os.PathLike[str] | dict[str, Any],
+    *,
+    overrides: Sequence[str] = (),
+    plugins: Iterable[object] = (),
+    plugin_files: Iterable[str | os.PathLike[str]] = (),
+    catalog: Catalog | None = None,
+) -> BaseRecipe:
+    """Load the config, set up a recipe of ``recipe_class`` on a fresh host, run it, and return it.
+
+    Raises :class:`InputError` for what is wrong with the input, and what the run raises.
+    """
+    catalog = Catalog.discover() if catalog is None else catalog
+    config = load_run_config(config_path, overrides=overrides, vocabulary=catalog.vocabulary())
+    recipe = recipe_class(config)
+    recipe.host = run_host(
+        recipe,
+        catalog=catalog,
+        user_plugins=plugins,
+        plugin_files=[Path(p) for p in plugin_files],
+        core_plugins=(*load_core_defaults(), ConsoleLog(), JsonLines()),
+    )
+    recipe.setup()
+    recipe.run_train_validation_loop()
+    return recipe
+
+

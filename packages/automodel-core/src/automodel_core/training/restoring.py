@@ -1,0 +1,55 @@
+"""From a checkpoint to a run that goes on as if it had never stopped."""
+
+from __future__ import annotations
+
+from automodel_core.checkpoint.changes import meaningful_changes
+from automodel_core.checkpoint.directory import Checkpoint
+from automodel_core.checkpoint.optimizer_state import load_optimizer
+from automodel_core.checkpoint.run_files import SavedState, StateError, read_state
+from automodel_core.config import RunConfig
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError
+from automodel_core.training.random_state import restore_random_state
+from automodel_core.training.run_state import RunState
+
+
+def read_compatible_state(checkpoint: Checkpoint, config: RunConfig) -> SavedState:
+    """Return the state in ``checkpoint``. Raises :class:`InputError` when it is unreadable or means another run."""
+    span = config.span("restore_from.path")
+    try:
+        state = read_state(checkpoint.state)
+    except (StateError, KeyError) as error:
+        raise InputError(Diagnostic("AM507", f"the state of `{checkpoint.path}` is unusable: {error}", span)) from None
+    changes = meaningful_changes(state.config, config.resolved())
+    if changes and not config.restore_from.allow_changes:
+        raise InputError(
+            [
+                Diagnostic(
+                    "AM508",
+                    f"resuming from `{checkpoint.path}` would change what the run learns: {change}",
+                    config.span(change.key) or span,
+                    helps=("set it back, or insist with `--restore_from.allow_changes true`",),
+                )
+                for change in changes
+            ]
+        )
+    return state
+
+
+def restore_run(run: RunState, state: SavedState) -> None:
+    """Put ``run`` where ``state`` stands; the weights were read by the load stage. Random generators come last.
+
+    Raises :class:`InputError` when the optimizer, the schedule or the data are not those of the checkpoint.
+    """
+    span = run.config.span("restore_from.path")
+    try:
+        if state.optimizer is not None:
+            load_optimizer(run.model, run.optimizer, state.optimizer)
+        if run.lr_scheduler is not None and state.lr_scheduler is not None:
+            run.lr_scheduler.load_state_dict(dict(state.lr_scheduler))
+        run.stream.load_state_dict(state.data)
+        epoch, micro_batch = run.stream.position()
+        run.scheduler.load_state_dict({"step": state.progress["step"], "epoch": epoch, "micro_batch": micro_batch})
+    except (ValueError, KeyError) as error:
+        raise InputError(Diagnostic("AM509", f"the checkpoint does not fit this run: {error}", span)) from None
+    restore_random_state(state.random_tensors, state.random_values)

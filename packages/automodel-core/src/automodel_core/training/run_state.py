@@ -1,0 +1,44 @@
+"""What a run consists of once it is set up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+    from automodel_core.checkpoint.config import CheckpointConfig
+    from automodel_core.config import RunConfig
+    from automodel_core.data.loader import BatchStream, OrderedLoader
+    from automodel_core.infrastructure.build import ModelBuild
+    from automodel_core.plugins import RunHost
+    from automodel_core.training.step_scheduler import StepScheduler
+
+
+@attrs.define
+class RunState:
+    """The components of one run. Hooks may read it all; only ``setup()`` replaces components."""
+
+    config: RunConfig
+    host: RunHost
+    device: torch.device
+    processor: Any
+    build: ModelBuild
+    loss_fn: Any
+    optimizer: torch.optim.Optimizer
+    lr_scheduler: Any
+    """The learning-rate scheduler, or ``None``."""
+    stream: BatchStream
+    validation: Mapping[str, OrderedLoader]
+    """Validation loaders by name; empty without validation data."""
+    scheduler: StepScheduler
+    checkpoints: CheckpointConfig
+
+    @property
+    def model(self) -> nn.Module:
+        """The model that trains."""
+        return self.build.model

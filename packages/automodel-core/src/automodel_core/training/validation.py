@@ -1,0 +1,47 @@
+"""One pass over validation data: eval mode, no gradients, and the model left as it was found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+from automodel_core.data.loader import OrderedLoader
+from automodel_core.observability.samples import ValidationSample
+from automodel_core.training.run_state import RunState
+
+
+@contextmanager
+def evaluation_mode(model: nn.Module) -> Iterator[None]:
+    """Put ``model`` into eval mode without gradients; every module's own mode comes back, after an error too."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+
+
+def validate(run: RunState, name: str, loader: OrderedLoader, *, epoch: int) -> ValidationSample:
+    """Return the loss over ``loader`` (the sum over its targets divided by their number) after a step of ``epoch``."""
+    started = time.perf_counter()
+    total = torch.zeros((), dtype=torch.float64)
+    targets = 0
+    with evaluation_mode(run.model):
+        for batch in loader.batches(0):
+            loss = run.host.build("evaluate", run=run, batch=batch)
+            total += loss.total.to("cpu", torch.float64)
+            targets += loss.targets
+    return ValidationSample(
+        step=run.scheduler.step,
+        epoch=epoch,
+        loss=float(total) / max(targets, 1),
+        targets=targets,
+        seconds=time.perf_counter() - started,
+        name=name,
+    )

@@ -1,0 +1,1 @@
+"""Text data for causal language models."""

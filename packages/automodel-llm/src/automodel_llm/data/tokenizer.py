@@ -1,0 +1,35 @@
+"""Loading a tokenizer, once for each place it comes from."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from transformers import AutoTokenizer, PreTrainedTokenizerBase
+
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError
+
+
+@lru_cache(maxsize=8)
+def load_tokenizer(name_or_path: str, *, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:
+    """Return the tokenizer in a local directory (no network) or of a hub id.
+
+    Raises :class:`InputError` when there is none.
+    """
+    local = Path(name_or_path).is_dir()
+    if not local and _looks_like_a_path(name_or_path):
+        raise InputError(Diagnostic("AM310", f"the tokenizer directory `{name_or_path}` does not exist"))
+    try:
+        return AutoTokenizer.from_pretrained(  # type: ignore[no-any-return]
+            name_or_path, local_files_only=local, trust_remote_code=trust_remote_code
+        )
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        helps = ("name a directory with `tokenizer.json` in `tokenizer.name_or_path`",)
+        message = f"no tokenizer can be loaded from `{name_or_path}`: {reason}"
+        raise InputError(Diagnostic("AM310", message, helps=helps)) from None
+
+
+def _looks_like_a_path(name: str) -> bool:
+    return name.startswith((".", "/", "~")) or name.count("/") > 1 or Path(name).exists()

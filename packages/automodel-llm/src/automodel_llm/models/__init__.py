@@ -1,0 +1,1 @@
+"""The model classes that configs may name."""

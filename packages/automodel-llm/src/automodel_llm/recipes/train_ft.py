@@ -1,0 +1,153 @@
+"""Fine-tuning and pretraining of causal language models. What differs between the two is the config."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import torch
+from torch import nn
+
+from automodel_core.config import RunConfig
+from automodel_core.config.components import build_component, inherit_arguments
+from automodel_core.data.loader import OrderedLoader
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError
+from automodel_core.infrastructure.blueprint import Blueprint
+from automodel_core.specs import NOTHING
+from automodel_core.training.batches import Batch, StepLoss
+from automodel_core.training.device import to_device
+from automodel_core.training.model_component import build_model_component
+from automodel_core.training.recipe import BaseRecipe, run_recipe
+from automodel_core.training.run_state import RunState
+from automodel_llm.data.collate import PaddedCollate
+from automodel_llm.data.prompt_answer import IGNORED
+from automodel_llm.data.tokenizer import load_tokenizer
+from automodel_llm.losses.token_loss import SummedTokenLoss, as_sum
+
+
+class TrainFinetuneRecipe(BaseRecipe):
+    """Next-token prediction over supervised positions: full, LoRA or from scratch."""
+
+    def build_processor(self, config: RunConfig) -> Any:
+        """Return the tokenizer that is saved with the checkpoints: ``tokenizer``'s, else the model's when it has one."""
+        section = config.tokenizer
+        if section.name_or_path is not None:
+            return load_tokenizer(section.name_or_path, trust_remote_code=section.trust_remote_code)
+        name = _model_name(config)
+        try:
+            return load_tokenizer(name) if name is not None else NOTHING
+        except InputError:
+            return NOTHING  # a model directory need not hold a tokenizer; a data set that needs one says so
+
+    def build_model(self, config: RunConfig) -> Blueprint | nn.Module:
+        """Return the model that ``model._target_`` describes, on the meta device where its class can."""
+        return build_model_component(config.model, config.vocabulary)
+
+    def build_dataloader(self, config: RunConfig, split: str, processor: Any) -> Any:
+        """Return the micro-batches of ``dataset``, or of ``validation_dataset`` in their own order."""
+        if config.packed_sequence.enabled:
+            message = "`packed_sequence.enabled: true` is not available yet"
+            helps = ("set it to `false`: batches are then padded to their longest sample",)
+            raise InputError(Diagnostic("AM340", message, config.span("packed_sequence.enabled"), helps=helps))
+        training = split == "train"
+        component = config.dataset if training else config.validation_dataset
+        if component is None:
+            return NOTHING
+        fallbacks = (config.model,) if training else (config.dataset, config.model)
+        component = inherit_arguments(component, *fallbacks, vocabulary=config.vocabulary)
+        dataset = build_component(component, config.vocabulary)
+        train, held_out = config.dataloader, config.validation_dataloader
+        return OrderedLoader(
+            dataset,
+            batch_size=train.batch_size if training else held_out.batch_size or train.batch_size,
+            collate=PaddedCollate(_pad_id(processor)),
+            seed=config.rng.seed,
+            shuffle=train.shuffle and training,
+            num_workers=train.num_workers if training or held_out.num_workers is None else held_out.num_workers,
+            pin_memory=train.pin_memory if training or held_out.pin_memory is None else held_out.pin_memory,
+        )
+
+    def build_loss_fn(self, config: RunConfig) -> SummedTokenLoss:
+        """Return ``loss_fn`` as a sum over supervised tokens; cross-entropy when the config names none."""
+        if config.loss_fn is None:
+            return as_sum(nn.CrossEntropyLoss())
+        try:
+            return as_sum(build_component(config.loss_fn, config.vocabulary))
+        except ValueError as error:
+            raise InputError(Diagnostic("AM341", str(error), config.span("loss_fn"))) from None
+
+    def count_targets(self, batch: Batch) -> int:
+        """Return the number of supervised tokens."""
+        return int((batch["labels"] != IGNORED).sum())
+
+    def forward_backward(self, run: RunState, group: Sequence[Batch], normaliser: float) -> StepLoss:
+        """Accumulate the gradients of the group's summed loss over ``normaliser``."""
+        losses = []
+        for batch in group:
+            loss = token_loss(run, batch)
+            (loss.total / normaliser).backward()
+            losses.append(attrs.evolve(loss, total=loss.total.detach()))
+        return add_losses(losses)
+
+    def evaluate(self, run: RunState, batch: Batch) -> StepLoss:
+        """Return the summed loss of a validation batch."""
+        return token_loss(run, batch)
+
+    def export_model(self, run: RunState, directory: str) -> bool:
+        """Write the tokenizer beside the weights."""
+        if run.processor is not NOTHING:
+            run.processor.save_pretrained(directory)
+        return True
+
+
+def token_loss(run: RunState, batch: Batch) -> StepLoss:
+    """Return the summed loss over the supervised tokens of ``batch``, with its graph.
+
+    The output head sees only positions from which some row is supervised, where the model can leave the others out:
+    a prompt costs no logits.
+    """
+    labels = batch["labels"]
+    mask = batch.get("attention_mask")
+    tokens = int(mask.sum()) if mask is not None else labels.numel()
+    supervised = (labels != IGNORED).any(0).nonzero().flatten()
+    inputs = to_device({k: v for k, v in batch.items() if k != "labels"}, run.device)
+    if 0 < len(supervised) < labels.shape[1] - 1 and _keeps_logits(run.model):
+        inputs["logits_to_keep"] = supervised.to(run.device)
+        labels = labels[:, supervised]
+    logits = run.model(**inputs, use_cache=False).logits
+    total = run.loss_fn(logits, labels.to(run.device))
+    return StepLoss(total, int((labels != IGNORED).sum()), tokens)
+
+
+def _keeps_logits(model: nn.Module) -> bool:
+    return "logits_to_keep" in inspect.signature(model.forward).parameters
+
+
+def add_losses(losses: Sequence[StepLoss]) -> StepLoss:
+    """Return the sum of losses over micro-batches."""
+    total = torch.stack([loss.total for loss in losses]).sum()
+    return StepLoss(total, sum(loss.targets for loss in losses), sum(loss.tokens for loss in losses))
+
+
+def _model_name(config: RunConfig) -> str | None:
+    name = config.model.kwargs.get("name_or_path")
+    return name if isinstance(name, str) else None
+
+
+def _pad_id(processor: Any) -> int:
+    """Return the id that fills rows: any id will do, since labels alone say what is supervised."""
+    ids = (None, None) if processor is NOTHING else (processor.pad_token_id, processor.eos_token_id)
+    return next((i for i in ids if i is not None), 0)
+
+
+def main(
+    config_path: str,
+    overrides: Sequence[str] = (),
+    plugins: Sequence[object] = (),
+    plugin_files: Sequence[str] = (),
+) -> None:
+    """Run the recipe on a config file."""
+    run_recipe(TrainFinetuneRecipe, config_path, overrides=overrides, plugins=plugins, plugin_files=plugin_files)

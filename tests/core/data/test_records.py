@@ -1,0 +1,58 @@
+import json
+
+import pytest
+
+from automodel_core.data.records import read_records
+from automodel_core.errors import InputError
+
+ROWS = [{"a": "x", "b": "1"}, {"a": "é", "b": "2"}]
+
+
+def write(path, rows):
+    if path.suffix == ".json":
+        path.write_text(json.dumps(rows), encoding="utf-8")
+    elif path.suffix == ".jsonl":
+        path.write_text("\n".join(json.dumps(r) for r in rows) + "\n\n", encoding="utf-8")
+    elif path.suffix == ".csv":
+        path.write_text("a,b\n" + "".join(f"{r['a']},{r['b']}\n" for r in rows), encoding="utf-8")
+    else:
+        pyarrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl", "csv", "parquet"])
+def test_every_kind_of_file_gives_the_same_rows(tmp_path, suffix):
+    path = tmp_path / f"data.{suffix}"
+    write(path, ROWS)
+    assert read_records(path) == ROWS
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("data.jsonl", b'{"a": 1}\n{"a": \n', "data.jsonl:2"),
+        ("data.jsonl", b'{"a": 1}\n[1]\n', "data.jsonl:2"),
+        ("data.jsonl", b"\n\n", "has no rows"),
+        ("data.json", b'{"a": 1}', "not a list"),
+        ("data.json", b"[1]", "row 0"),
+        ("data.json", b"[", "is not JSON"),
+        ("data.jsonl", b'{"a": "\xff"}', "not UTF-8"),
+        ("data.parquet", b"PAR0nothing", "not a Parquet file"),
+        ("data.txt", b"hello", "not a kind of data file"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_where(tmp_path, name, content, says):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError) as error:
+        read_records(path)
+    assert says in str(error.value)
+    assert name in str(error.value)
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl", "csv", "parquet"])
+def test_a_missing_file_is_named(tmp_path, suffix):
+    with pytest.raises(InputError, match=r"absent.*cannot be read"):
+        read_records(tmp_path / f"absent.{suffix}")

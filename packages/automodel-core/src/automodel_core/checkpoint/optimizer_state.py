@@ -82,4 +82,7 @@ def load_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, saved: Op
 
 
 def _like(now: Any, saved: Any) -> Any:
+    """Return a saved hyper-parameter in the form that the optimizer holds it in."""
+    if isinstance(now, torch.Tensor):
+        return torch.tensor(saved, dtype=now.dtype, device=now.device)
     return tuple(saved) if isinstance(now, tuple) else saved

@@ -1,0 +1,92 @@
+"""Ten steps straight equal five, a resume and five more: bit for bit."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import automodel_core as am
+
+
+def weights(directory: Path) -> dict[str, torch.Tensor]:
+    return {k: v for file in sorted(directory.glob("*.safetensors")) for k, v in load_file(file).items()}
+
+
+def samples(directory, records):
+    timing = {"mem", "tps"}
+    return [{k: v for k, v in s.items() if k not in timing} for s in records(directory, "step")]
+
+
+CASES = {
+    "in the middle of an epoch": {},
+    "at the end of an epoch": {"dataloader": {"batch_size": 4}, "step_scheduler": {"grad_accumulation_steps": 2}},
+    "in a later epoch": {"dataloader": {"batch_size": 6}, "step_scheduler": {"grad_accumulation_steps": 3}},
+    "with workers": {"dataloader": {"batch_size": 2, "num_workers": 2}},
+    "with lora and dropout": {"peft": {"rank": 4, "dropout": 0.2}},
+    "with sgd and momentum": {"optimizer": {"_target_": "torch.optim.SGD", "lr": 0.01, "momentum": 0.9}},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_resumed_run_is_bit_equal_to_one_that_never_stopped(small_config, records, tmp_path, case):
+    config = copy.deepcopy(small_config)
+    config["model"]["attention_dropout"] = 0.1
+    config["lr_scheduler"] = {"_target_": "nemo_automodel.schedulers.CosineAnnealingWarmup", "warmup_steps": 3}
+    config["validation_dataset"] = {"split": "validation"}
+    for section, values in CASES[case].items():
+        config[section] = {**config.get(section, {}), **values} if "_target_" not in values else values
+    config["step_scheduler"] |= {"max_steps": 10, "checkpoint_interval": 5, "val_check_interval": 4}
+    straight = Path(config["checkpoint"]["directory"])
+    am.run(config, route="finetune llm")
+
+    config["checkpoint"]["directory"] = str(tmp_path / "resumed")
+    config["restore_from"] = {"path": str(straight / "step-5")}
+    am.run(config, route="finetune llm")
+
+    assert samples(tmp_path / "resumed", records) == samples(straight, records)[5:]
+    one, other = straight / "step-10", tmp_path / "resumed" / "step-10"
+    for part in (Path(), Path("state")):
+        first, second = weights(one / part), weights(other / part)
+        assert first.keys() == second.keys()
+        for name in first:
+            assert torch.equal(first[name], second[name]), name
+    assert json.loads((one / "state/training.json").read_text()) == json.loads(
+        (other / "state/training.json").read_text()
+    )
+
+
+def test_a_finished_run_says_that_nothing_is_left(small_config, capfd):
+    am.run(small_config, route="finetune llm")
+    small_config["restore_from"] = {"path": small_config["checkpoint"]["directory"]}
+    am.run(small_config, route="finetune llm")
+    assert "nothing is left to train" in capfd.readouterr().err
+
+
+def test_a_run_resumes_in_its_own_directory_and_goes_further(small_config, records):
+    home = Path(small_config["checkpoint"]["directory"])
+    am.run(small_config, route="finetune llm")
+    small_config["restore_from"] = {"path": "latest"}
+    small_config["step_scheduler"]["max_steps"] = 6
+    am.run(small_config, route="finetune llm")
+    assert [s["step"] for s in records(home, "step")] == [1, 2, 3, 4, 5, 6]
+    assert (home / "latest").read_text() == "step-6\n"
+    assert (home / "step-4" / "manifest.json").exists()
+
+
+def test_a_config_that_would_learn_something_else_is_refused_with_the_difference(small_config):
+    am.run(small_config, route="finetune llm")
+    small_config["restore_from"] = {"path": "latest"}
+    small_config["optimizer"]["lr"] = 1e-2
+    with pytest.raises(am.InputError, match=r"`optimizer\.lr` was 0\.001 and is 0\.01 now"):
+        am.run(small_config, route="finetune llm")
+
+
+def test_a_new_run_never_writes_over_another_one(small_config):
+    am.run(small_config, route="finetune llm")
+    with pytest.raises(am.InputError, match="already holds the checkpoints of a run"):
+        am.run(small_config, route="finetune llm")
+    small_config["checkpoint"]["overwrite"] = True
+    am.run(small_config, route="finetune llm")

@@ -1,0 +1,229 @@
+"""From the nodes of a config to its sections: typed ones, components, and everything that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import attrs
+
+from automodel_core.config.aliases import ADVICE
+from automodel_core.config.component import TARGET_KEY, Component, ComponentReader
+from automodel_core.config.nodes import MappingNode, Node, ScalarNode, replaced
+from automodel_core.config.override_tokens import suggest_keys
+from automodel_core.config.overrides import known_keys
+from automodel_core.config.paths import Path, format_path
+from automodel_core.config.scalars import is_number_text, resolve_scalar
+from automodel_core.config.schemas import is_inert, load_schema
+from automodel_core.config.structure import (
+    FieldProblem,
+    MissingKeyError,
+    UnknownKeyError,
+    WrongTypeError,
+    structure_section,
+)
+from automodel_core.config.trust import target_problem
+from automodel_core.config.vocabulary import Vocabulary
+from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
+from automodel_core.specs import SectionSpec
+
+TARGET_FROM = {"validation_dataset": "dataset"}
+"""Component sections that may leave out ``_target_`` because another section's serves."""
+
+
+@attrs.frozen
+class Assembled:
+    """Values of the sections that are given, the top-level scalars, the inert keys, and the problems."""
+
+    sections: dict[str, Any]
+    recipe: str | None
+    extras: dict[str, Any]
+    problems: tuple[Diagnostic, ...]
+
+
+def assemble(document: MappingNode, vocabulary: Vocabulary, required: Collection[str]) -> Assembled:
+    """Structure every section. A section whose value is null counts as absent."""
+    sections: dict[str, Any] = {}
+    extras: dict[str, Any] = {}
+    problems: list[Diagnostic] = []
+    recipe: str | None = None
+    for key, entry in document.entries.items():
+        spec = vocabulary.sections.get(str(key))
+        if is_inert(key):
+            extras[str(key)] = entry.node.to_data()
+        elif key == "recipe":
+            recipe = _recipe(entry.node, problems)
+        elif spec is None:
+            problems.append(_unknown_section(str(key), entry.key_span, document, vocabulary))
+        elif not (isinstance(entry.node, ScalarNode) and entry.node.value is None):
+            value = _section(spec, entry.node, entry.key_span, document, vocabulary, problems)
+            sections[spec.key] = value
+    for name in required:
+        if name not in sections:
+            problems.append(_missing_section(name, document, vocabulary))
+    return Assembled(sections, recipe, extras, tuple(problems))
+
+
+def _recipe(node: Node, problems: list[Diagnostic]) -> str | None:
+    if isinstance(node, ScalarNode) and (node.value is None or isinstance(node.value, str)):
+        return node.value
+    problems.append(
+        Diagnostic("AM142", "`recipe` must be the name of a recipe", node.span, "not a name", ("write one name",))
+    )
+    return None
+
+
+def _section(
+    spec: SectionSpec,
+    node: Node,
+    key_span: Span,
+    document: MappingNode,
+    vocabulary: Vocabulary,
+    problems: list[Diagnostic],
+) -> Any:
+    if not isinstance(node, MappingNode):
+        problems.append(_not_a_mapping(spec, node))
+        return None
+    if spec.component or not spec.schema:
+        return _component(spec.key, node, key_span, document, vocabulary, problems)
+    structured = structure_section(load_schema(spec.schema), node)
+    problems.extend(_field_problem(spec, node, key_span, found) for found in structured.problems)
+    return structured.value
+
+
+def _not_a_mapping(spec: SectionSpec, node: Node) -> Diagnostic:
+    if isinstance(node, ScalarNode) and isinstance(node.value, bool):
+        helps: tuple[str, ...] = (f"write `{spec.key}: {{}}` for its defaults, or leave the section out",)
+    elif spec.component or not spec.schema:
+        helps = (f"write the name below it: `_target_: {node.value}`",) if isinstance(node, ScalarNode) else ()
+    else:
+        helps = ()
+    return Diagnostic("AM145", f"`{spec.key}` must be a mapping", node.span, "not a mapping", helps)
+
+
+def _component(
+    key: str,
+    node: MappingNode,
+    key_span: Span,
+    document: MappingNode,
+    vocabulary: Vocabulary,
+    problems: list[Diagnostic],
+) -> Component | None:
+    node = _with_target(key, node, document)
+    if TARGET_KEY not in node.entries:
+        helps = did_you_mean(TARGET_KEY, (str(name) for name in node.entries))
+        example = f"add `_target_: …` below `{key}:`, the dotted name of a callable"
+        message = f"`{key}` needs a `_target_`"
+        problems.append(Diagnostic("AM201", message, key_span, "has no `_target_`", (*helps, example)))
+        return None
+    reader = ComponentReader()
+    component = reader.component(node, (key,))
+    problems.extend(reader.problems)
+    if component is not None:
+        problems.extend(_target_problems(component, vocabulary))
+    return component
+
+
+def _with_target(key: str, node: MappingNode, document: MappingNode) -> MappingNode:
+    lender = document.entries.get(TARGET_FROM.get(key, ""))
+    if TARGET_KEY in node.entries or lender is None or not isinstance(lender.node, MappingNode):
+        return node
+    lent = lender.node.entries.get(TARGET_KEY)
+    if lent is None:
+        return node
+    with_target = replaced(node, (TARGET_KEY,), lent.node, lent.key_span)
+    assert isinstance(with_target, MappingNode)
+    return with_target
+
+
+def _target_problems(component: Component, vocabulary: Vocabulary) -> list[Diagnostic]:
+    found = target_problem(component.target, component.target_span, vocabulary)
+    problems = [] if found is None else [found]
+    for nested in component.nested():
+        problems.extend(_target_problems(nested, vocabulary))
+    return problems
+
+
+def _unknown_section(key: str, span: Span, document: MappingNode, vocabulary: Vocabulary) -> Diagnostic:
+    helps = did_you_mean(key, [*vocabulary.sections, "recipe"])
+    if not helps:
+        helps = suggest_keys(key, known_keys(document, vocabulary))
+    own = f"a key of your own goes under `x-{key}`" if not helps else ""
+    return Diagnostic(
+        "AM140", f"unknown section `{key}`", span, "nothing installed reads it", (*helps, *filter(None, [own]))
+    )
+
+
+def _missing_section(name: str, document: MappingNode, vocabulary: Vocabulary) -> Diagnostic:
+    spec = vocabulary.sections.get(name)
+    helps = [f"add `{name}:`" + (" with a `_target_`" if spec is None or spec.component else "")]
+    if spec is not None and spec.summary:
+        helps.append(spec.summary[0].lower() + spec.summary[1:].rstrip("."))
+    return Diagnostic("AM144", f"the section `{name}` is missing", _start(document), "", tuple(helps[:1]))
+
+
+def _start(document: MappingNode) -> Span | None:
+    return attrs.evolve(document.span, end_column=document.span.column) if document.span.text else None
+
+
+def _field_problem(spec: SectionSpec, node: MappingNode, section_span: Span, found: FieldProblem) -> Diagnostic:
+    path: Path = (spec.key, *found.path)
+    name = format_path(path)
+    at = node.at(found.path)
+    entry = node.entry_at(found.path) if found.path else None
+    error = found.error
+    if isinstance(error, UnknownKeyError):
+        return _unknown_key(spec, path, None if entry is None else entry.key_span, error)
+    if isinstance(error, MissingKeyError):
+        return Diagnostic("AM145", f"`{name}` is missing", section_span, "", (f"add `{path[-1]}:` to `{spec.key}`",))
+    span = section_span if at is None else at.span
+    if isinstance(error, WrongTypeError):
+        label, helps = _type_help(error, name)
+        return Diagnostic("AM142", f"`{name}` {error}", span, label, helps)
+    return Diagnostic("AM143", f"`{name}` {error}", span, "not allowed", ())
+
+
+def _unknown_key(spec: SectionSpec, path: Path, span: Span | None, error: UnknownKeyError) -> Diagnostic:
+    key = str(path[-1])
+    where = format_path(path[:-1])
+    advice = ADVICE.get(f"{where}.{key}")
+    if advice is not None:
+        helps: tuple[str, ...] = (advice,)
+    elif key == TARGET_KEY:
+        helps = (f"remove it: `{where}` is one of our own sections and needs no target",)
+    else:
+        helps = did_you_mean(key, error.known)
+        if not helps:
+            helps = ("it has " + ", ".join(f"`{known}`" for known in error.known),)
+    return Diagnostic("AM141", f"unknown key `{key}` in `{where}`", span, "unknown key", helps)
+
+
+def _type_help(error: WrongTypeError, name: str) -> tuple[str, tuple[str, ...]]:
+    value = error.value
+    key = name.rpartition(".")[2]
+    expected = str(error.annotation)
+    if isinstance(value, str):
+        if is_number_text(value) and type(resolve_scalar(value)).__name__ in ("int", "float"):
+            return "text, because it is quoted", (f"drop the quotes: `{key}: {value}`",)
+        choices = [choice for choice in _choices(error.annotation) if isinstance(choice, str)]
+        if choices:
+            return "not one of the choices", did_you_mean(value, choices)
+        if value.lower() in ("yes", "no", "on", "off") and "bool" in expected:
+            word = "true" if value.lower() in ("yes", "on") else "false"
+            return "text in YAML 1.2", (f"write `{key}: {word}`",)
+        without = value.replace("_", "").replace(",", "")
+        if without != value and is_number_text(without):
+            return "text, not a number", (f"write `{key}: {without}`",)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 and "int" in expected:
+        return "a number with a fraction", (f"write `{key}: {int(value)}`",)
+    if isinstance(value, int | float) and "str" in expected:
+        return "a number", (f"quote it: `{key}: '{str(value).lower()}'`",)
+    return "wrong type", ()
+
+
+def _choices(annotation: Any) -> list[Any]:
+    from typing import Literal, get_args, get_origin
+
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [choice for arm in get_args(annotation) for choice in _choices(arm)]

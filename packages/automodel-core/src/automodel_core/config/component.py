@@ -1,0 +1,118 @@
+"""A component: a callable named by ``_target_`` and its keyword arguments, not yet imported, not yet called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from automodel_core.config.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from automodel_core.config.paths import Path, format_path
+from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
+
+TARGET_KEY = "_target_"
+
+
+@attrs.frozen
+class Component:
+    """``target`` as written, ``kwargs`` as plain values in which nested components are components again.
+
+    Arguments read as attributes, ``config.optimizer.lr``; one that has the name of a field of this class is in
+    ``kwargs`` only. ``path`` is where the component stands in the config.
+    """
+
+    target: str
+    kwargs: Mapping[str, Any] = attrs.field(factory=dict)
+    path: str = ""
+    target_span: Span | None = attrs.field(default=None, eq=False, repr=False)
+    span: Span | None = attrs.field(default=None, eq=False, repr=False)
+    key_spans: Mapping[str, Span] = attrs.field(factory=dict, eq=False, repr=False)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            if name in self.kwargs:
+                return self.kwargs[name]
+            helps = did_you_mean(name, self.kwargs)
+            raise AttributeError(f"`{self.path or self.target}` has no key `{name}`" + "".join(f"; {h}" for h in helps))
+        raise AttributeError(name)
+
+    def with_defaults(self, defaults: Mapping[str, Any]) -> Component:
+        """Return this component with those of ``defaults`` that it does not say itself."""
+        return attrs.evolve(self, kwargs={**defaults, **self.kwargs})
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the config says, as plain data."""
+        return {TARGET_KEY: self.target, **{key: _plain(value) for key, value in self.kwargs.items()}}
+
+    def nested(self) -> Iterator[Component]:
+        """Yield the components among the arguments, at any depth of lists and mappings, not those inside them."""
+        yield from _components_in(self.kwargs)
+
+
+def _components_in(value: Any) -> Iterator[Component]:
+    if isinstance(value, Component):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _components_in(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _components_in(item)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Component):
+        return value.to_data()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+@attrs.define
+class ComponentReader:
+    """Reads components from nodes and collects what is wrong with their shape."""
+
+    problems: list[Diagnostic] = attrs.field(factory=list)
+
+    def component(self, node: MappingNode, path: Path) -> Component | None:
+        """Return the component of a mapping that has a ``_target_``, or ``None`` when the target is not a name."""
+        target = self.target(node, path)
+        kwargs: dict[str, Any] = {}
+        for key, entry in node.entries.items():
+            if key == TARGET_KEY:
+                continue
+            if not isinstance(key, str) or key.startswith("_") or not key.isidentifier():
+                self.refuse_key(str(key), entry.key_span, path)
+                continue
+            kwargs[key] = self.value(entry.node, (*path, key))
+        if target is None:
+            return None
+        spans = {str(key): entry.key_span for key, entry in node.entries.items() if key != TARGET_KEY}
+        return Component(str(target.value), kwargs, format_path(path), target.span, node.span, spans)
+
+    def target(self, node: MappingNode, path: Path) -> ScalarNode | None:
+        entry = node.entries[TARGET_KEY]
+        name = entry.node
+        if isinstance(name, ScalarNode) and isinstance(name.value, str) and name.value:
+            return name
+        where = format_path(path)
+        message = f"`{where}._target_` must be the dotted name of a callable"
+        helps = ("for example `_target_: torch.optim.AdamW`",)
+        self.problems.append(Diagnostic("AM202", message, name.span, "not a name", helps))
+        return None
+
+    def refuse_key(self, key: str, span: Span, path: Path) -> None:
+        message = f"`{key}` in `{format_path(path)}` cannot be a keyword argument"
+        helps = did_you_mean(key, (TARGET_KEY,))
+        self.problems.append(Diagnostic("AM202", message, span, "not an argument's name", helps))
+
+    def value(self, node: Node, path: Path) -> Any:
+        """Return the plain value of an argument, in which a mapping with a ``_target_`` is a component."""
+        if isinstance(node, SequenceNode):
+            return [self.value(item, (*path, index)) for index, item in enumerate(node.items)]
+        if not isinstance(node, MappingNode):
+            return node.value
+        if TARGET_KEY in node.entries:
+            return self.component(node, path)
+        return {key: self.value(entry.node, (*path, key)) for key, entry in node.entries.items()}

@@ -1,0 +1,116 @@
+"""Checking and building components. Importing and calling happen here, and only after the trust check."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import attrs
+
+from automodel_core.config.component import Component
+from automodel_core.config.signatures import argument_problems, arguments_of, spelled_for
+from automodel_core.config.targets import resolve_target
+from automodel_core.config.vocabulary import Vocabulary
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError
+
+__all__ = ["build_component", "check_component", "component_problems", "inherit_arguments", "resolve_target"]
+
+FED_BY = {"tokenizer_name_or_path": ("model", "name_or_path")}
+"""Arguments that another component's key feeds under another name: argument -> (path of the component, its key)."""
+
+
+def component_problems(
+    component: Component, vocabulary: Vocabulary, provided: Collection[str] = ()
+) -> list[Diagnostic]:
+    """Return everything that is wrong with a component and the components among its arguments, without a call."""
+    problems: list[Diagnostic] = []
+    try:
+        arguments = arguments_of(resolve_target(component, vocabulary))
+    except InputError as error:
+        problems.extend(error.diagnostics)
+    else:
+        problems.extend(argument_problems(component, arguments, vocabulary, provided))
+    for nested in component.nested():
+        problems.extend(component_problems(nested, vocabulary))
+    return problems
+
+
+def check_component(component: Component, vocabulary: Vocabulary, provided: Collection[str] = ()) -> None:
+    """Check that a component can be built: imports its target, reads its signature, does not call it.
+
+    ``provided`` are the arguments that the builder supplies itself, such as an optimizer's ``params``.
+
+    Raises:
+        InputError: with every problem.
+    """
+    problems = component_problems(component, vocabulary, provided)
+    if problems:
+        raise InputError(problems)
+
+
+def build_component(component: Component, vocabulary: Vocabulary, **extra: Any) -> Any:
+    """Build the components among the arguments, inside out, then call the target.
+
+    ``extra`` are further keyword arguments; they win over the config's.
+
+    Raises:
+        InputError: when the target may not be imported or the arguments do not fit its signature. What the target
+            itself raises is not caught.
+    """
+    function = resolve_target(component, vocabulary)
+    arguments = arguments_of(function)
+    problems = argument_problems(component, arguments, vocabulary, extra)
+    if problems:
+        raise InputError(problems)
+    names = spelled_for(component, arguments, vocabulary)
+    keywords = {names[key]: _built(value, vocabulary) for key, value in component.kwargs.items()}
+    keywords.update(extra)
+    if arguments.known:
+        _check_binding(component, function, keywords)
+    return function(**keywords)
+
+
+def inherit_arguments(component: Component, *fallbacks: Component | None, vocabulary: Vocabulary) -> Component:
+    """Return ``component`` with the arguments that it leaves out and a fallback has, the first fallback first.
+
+    Only arguments that the target's signature names are taken. :data:`FED_BY` says which argument a key of another
+    name feeds: a dataset's ``tokenizer_name_or_path`` is the ``name_or_path`` of ``model``.
+    """
+    arguments = arguments_of(resolve_target(component, vocabulary))
+    kwargs = dict(component.kwargs)
+    spans = dict(component.key_spans)
+    for fallback in fallbacks:
+        if fallback is None:
+            continue
+        for name in arguments.parameters:
+            key = _key_that_feeds(name, fallback)
+            if name not in kwargs and key is not None:
+                kwargs[name] = fallback.kwargs[key]
+                if key in fallback.key_spans:
+                    spans[name] = fallback.key_spans[key]
+    return attrs.evolve(component, kwargs=kwargs, key_spans=spans)
+
+
+def _key_that_feeds(name: str, fallback: Component) -> str | None:
+    if name in fallback.kwargs:
+        return name
+    path, key = FED_BY.get(name, ("", ""))
+    return key if path == fallback.path and key in fallback.kwargs else None
+
+
+def _built(value: Any, vocabulary: Vocabulary) -> Any:
+    if isinstance(value, Component):
+        return build_component(value, vocabulary)
+    if isinstance(value, Mapping):
+        return {key: _built(item, vocabulary) for key, item in value.items()}
+    return [_built(item, vocabulary) for item in value] if isinstance(value, list) else value
+
+
+def _check_binding(component: Component, function: Any, keywords: Mapping[str, Any]) -> None:
+    try:
+        inspect.signature(function).bind(**keywords)
+    except TypeError as error:
+        message = f"`{component.target}` cannot be called with these arguments: {error}"
+        raise InputError(Diagnostic("AM209", message, component.target_span or component.span)) from None

@@ -1,0 +1,90 @@
+"""Loading a config: source, aliases, overrides, references, sections. Every problem of every stage at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from automodel_core.config.aliases import canonical_keys
+from automodel_core.config.assemble import assemble
+from automodel_core.config.overrides import Overrides, apply_overrides
+from automodel_core.config.references import resolve_references
+from automodel_core.config.rules import all_warnings
+from automodel_core.config.run_config import RunConfig, default_section
+from automodel_core.config.source import read_source
+from automodel_core.config.vocabulary import Vocabulary, core_vocabulary
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError
+
+REQUIRED_SECTIONS = ("model", "dataset", "optimizer")
+
+
+def load_run_config(
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    overrides: Overrides = (),
+    vocabulary: Vocabulary | None = None,
+    *,
+    required: Collection[str] = REQUIRED_SECTIONS,
+    environment: Mapping[str, str] | None = None,
+) -> RunConfig:
+    """Read a config and structure it; nothing that it names is imported.
+
+    Args:
+        source: the path of a YAML or TOML file, or a mapping.
+        overrides: raw words of a command line, or a mapping from dotted keys to values.
+        vocabulary: what installed plugins declare; the core's own without it.
+        required: the sections that must be there.
+        environment: what ``${env:NAME}`` reads; the environment of the process without it.
+
+    Raises:
+        InputError: with everything that is wrong; with the first thing when the source cannot be read as such.
+    """
+    vocabulary = core_vocabulary() if vocabulary is None else vocabulary
+    problems: list[Diagnostic] = []
+    written = canonical_keys(read_source(source), vocabulary.key_aliases)
+    overridden = apply_overrides(written.document, overrides, vocabulary)
+    respelled = canonical_keys(overridden.document, () if written.problems else vocabulary.key_aliases)
+    resolved = resolve_references(respelled.document, os.environ if environment is None else environment)
+    assembled = assemble(resolved.document, vocabulary, required)
+    for stage in (written, overridden, respelled, resolved, assembled):
+        problems.extend(stage.problems)
+    if problems:
+        raise InputError(_without_echoes(problems))
+    config = RunConfig(
+        document=resolved.document,
+        vocabulary=vocabulary,
+        sections=_with_defaults(assembled.sections, vocabulary),
+        recipe=assembled.recipe,
+        extras=assembled.extras,
+        source=None if isinstance(source, Mapping) else Path(source),
+        overrides=overridden.applied,
+        renamed=(*written.renamed, *respelled.renamed),
+    )
+    return attrs.evolve(config, warnings=all_warnings(config))
+
+
+def _with_defaults(given: Mapping[str, Any], vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return every section of the vocabulary, in its order."""
+    sections: dict[str, Any] = {}
+    for key, spec in vocabulary.sections.items():
+        if key in given:
+            sections[key] = given[key]
+        else:
+            sections[key] = default_section(spec.schema) if spec.schema and not spec.component else None
+    return sections
+
+
+def _without_echoes(problems: list[Diagnostic]) -> list[Diagnostic]:
+    """Keep one problem for each place: what failed at one stage would fail again, less clearly, at the next."""
+    kept: list[Diagnostic] = []
+    seen: set[object] = set()
+    for problem in problems:
+        place = problem.span or problem.message
+        if (place, problem.code == "AM144" and problem.message) not in seen:
+            kept.append(problem)
+            seen.add((place, problem.code == "AM144" and problem.message))
+    return kept

@@ -1,0 +1,146 @@
+"""The typed sections of the core. A field's type, default and documentation stand here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+from automodel_core.config.options import (
+    ABOVE_ZERO,
+    BELOW_ONE,
+    BYTE_SIZE,
+    NOT_EMPTY,
+    NOT_NEGATIVE,
+    PORT,
+    POSITIVE,
+    SEED,
+    option,
+)
+
+ON_WHEN_PRESENT = frozenset({"peft"})
+"""Sections whose presence switches something on, so that their defaults are not part of a config without them."""
+
+
+@attrs.frozen
+class StepScheduler:
+    max_steps: int | None = option(None, "Optimizer steps. With `num_epochs`, whichever ends first.", POSITIVE)
+    num_epochs: int | None = option(None, "Passes over the data. Without it and `max_steps`, one.", POSITIVE)
+    grad_accumulation_steps: int = option(1, "Micro-batches of one optimizer step.", POSITIVE)
+    val_check_interval: int | None = option(None, "Steps between validations; null: never.", POSITIVE)
+    checkpoint_interval: int | None = option(None, "Steps between checkpoints; null: only after the last.", POSITIVE)
+    log_interval: int = option(10, "Steps between lines on the console; the record on disk has all.", POSITIVE)
+
+
+@attrs.frozen
+class DistEnv:
+    backend: str = option("auto", "Process-group backend; `auto` is nccl on GPUs and gloo on CPUs.", NOT_EMPTY)
+    master_addr: str = option("localhost", "Host of rank 0.", NOT_EMPTY)
+    master_port: int = option(29500, "Port of rank 0.", PORT)
+    timeout_minutes: float = option(10.0, "How long a collective may take.", ABOVE_ZERO)
+
+
+@attrs.frozen
+class Rng:
+    seed: int = option(42, "Seed of initialisation, data order and dropout.", SEED)
+
+
+@attrs.frozen
+class Compile:
+    enabled: bool = option(False, "Compile the model's blocks.")
+    backend: str = option("inductor", "Backend of `torch.compile`.", NOT_EMPTY)
+    mode: str | None = option(None, "Mode of `torch.compile`.")
+    fullgraph: bool = option(False, "Refuse graph breaks.")
+    dynamic: bool | None = option(None, "Dynamic shapes; null: as torch decides.")
+
+
+@attrs.frozen
+class ClipGradNorm:
+    max_norm: float | None = option(1.0, "Largest gradient norm; null: measure it and do not clip.", ABOVE_ZERO)
+
+
+@attrs.frozen
+class Distributed:
+    strategy: Literal["fsdp2", "megatron_fsdp", "ddp"] = option("fsdp2", "How the model is spread over ranks.")
+    dp_size: int | Literal["auto", "none"] | None = option(
+        "auto", "Data-parallel ranks; `auto`, `none` and null: what the other sizes leave.", POSITIVE
+    )
+    tp_size: int = option(1, "Tensor-parallel ranks.", POSITIVE)
+    pp_size: int = option(1, "Pipeline stages.", POSITIVE)
+    cp_size: int = option(1, "Context-parallel ranks.", POSITIVE)
+    ep_size: int = option(1, "Expert-parallel ranks.", POSITIVE)
+    dp_replicate_size: int = option(1, "Groups of data-parallel ranks that each hold the whole model.", POSITIVE)
+    sequence_parallel: bool | None = option(None, "Null: on whenever `tp_size` is more than 1.")
+
+
+@attrs.frozen
+class PackedSequence:
+    enabled: bool = option(False, "Pack several samples into one sequence.")
+
+
+@attrs.frozen
+class Dataloader:
+    batch_size: int = option(1, "Samples of one micro-batch on one rank.", POSITIVE)
+    num_workers: int = option(0, "Processes that read data; 0: read in the training process.", NOT_NEGATIVE)
+    pin_memory: bool = option(False, "Copy batches into page-locked memory.")
+    shuffle: bool = option(True, "Draw a new order each epoch, from the seed.")
+
+
+@attrs.frozen
+class ValidationDataloader:
+    batch_size: int | None = option(None, "Null: as `dataloader.batch_size`.", POSITIVE)
+    num_workers: int | None = option(None, "Null: as `dataloader.num_workers`.", NOT_NEGATIVE)
+    pin_memory: bool | None = option(None, "Null: as `dataloader.pin_memory`.")
+
+
+@attrs.frozen
+class RestoreFrom:
+    path: str | None = option(None, "A checkpoint directory; null: start anew.", NOT_EMPTY)
+
+
+@attrs.frozen
+class Peft:
+    kind: Literal["lora"] = option("lora", "Kind of adapter.")
+    rank: int = option(8, "Rank of the adapters.", POSITIVE)
+    alpha: float = option(16.0, "Scale: the adapter's output is multiplied by alpha / rank.", ABOVE_ZERO)
+    dropout: float = option(0.0, "Dropout before the adapter.", BELOW_ONE)
+    target_modules: str | list[str] = option(  # noqa: RUF009
+        "all-linear", "`all-linear`, a name, a pattern or a list of them.", NOT_EMPTY
+    )
+    use_rslora: bool = option(False, "Scale by alpha / sqrt(rank).")
+
+
+@attrs.frozen
+class Freeze:
+    patterns: list[str] = option([], "Patterns (`fnmatch`) of parameter names that are not trained.")  # noqa: RUF009
+    trainable: list[str] = option([], "Patterns of names that are trained all the same.")  # noqa: RUF009
+
+
+@attrs.frozen
+class Checkpoint:
+    enabled: bool = option(True, "Write checkpoints.")
+    directory: str = option("checkpoints", "Where `step-N` directories are written.", NOT_EMPTY)
+    keep_last: int | None = option(None, "How many checkpoints are kept; null: all.", POSITIVE)
+    max_shard_size: str = option("5GB", "Largest file of weights.", BYTE_SIZE)
+    save_optimizer: bool = option(True, "Save what a resumed run needs, not the weights alone.")
+
+
+@attrs.frozen
+class Tokenizer:
+    name_or_path: str | None = option(None, "Null: the model's.", NOT_EMPTY)
+
+
+@attrs.frozen
+class Logging:
+    directory: str | None = option(None, "Where the record is written; null: the checkpoint directory.", NOT_EMPTY)
+    jsonl: bool = option(True, "Write every step's metrics as JSON lines.")
+
+
+@attrs.frozen
+class Fp8:
+    enabled: bool = option(False, "Use FP8 matrix products.")
+
+
+@attrs.frozen
+class Qat:
+    enabled: bool = option(False, "Train with simulated quantization.")

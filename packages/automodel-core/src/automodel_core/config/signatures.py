@@ -1,0 +1,99 @@
+"""Do the keys of a component fit the signature of its target? Answered without calling it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from inspect import Parameter
+from typing import Any
+
+import attrs
+
+from automodel_core.config.aliases import old_names
+from automodel_core.config.component import Component
+from automodel_core.config.vocabulary import Vocabulary
+from automodel_core.diagnostics import Diagnostic, did_you_mean
+
+_BY_KEYWORD = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+
+
+@attrs.frozen
+class Arguments:
+    """The parameters of a callable that can be given by keyword; ``anything`` when it takes ``**kwargs``.
+
+    ``known`` is false for the few callables written in C that do not say what they take.
+    """
+
+    parameters: Mapping[str, bool]
+    """Names, true when the parameter is required."""
+    anything: bool = False
+    known: bool = True
+
+    def accepts(self, name: str) -> bool:
+        return self.anything or not self.known or name in self.parameters
+
+
+def arguments_of(function: Callable[..., Any]) -> Arguments:
+    """Return what ``function`` takes by keyword."""
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):
+        return Arguments({}, known=False)
+    parameters = signature.parameters.values()
+    named = {p.name: p.default is Parameter.empty for p in parameters if p.kind in _BY_KEYWORD}
+    return Arguments(named, anything=any(p.kind is Parameter.VAR_KEYWORD for p in parameters))
+
+
+def spelled_for(component: Component, arguments: Arguments, vocabulary: Vocabulary) -> dict[str, str]:
+    """Return, for each key of ``component``, the parameter it feeds.
+
+    A key was renamed to our spelling when the config was read; a target that has only the other spelling as a
+    parameter, as ``from_pretrained(pretrained_model_name_or_path)`` has, is given that.
+    """
+    return {key: _spelling(component.path, key, arguments, vocabulary) for key in component.kwargs}
+
+
+def _spelling(path: str, key: str, arguments: Arguments, vocabulary: Vocabulary) -> str:
+    if key not in arguments.parameters:
+        for old in old_names(f"{path}.{key}", vocabulary.key_aliases):
+            if old in arguments.parameters:
+                return old
+    return key
+
+
+def argument_problems(
+    component: Component, arguments: Arguments, vocabulary: Vocabulary, provided: Collection[str] = ()
+) -> list[Diagnostic]:
+    """Return every unknown key, at its place, and every missing one, at the target.
+
+    ``provided`` are the parameters that the builder supplies itself.
+    """
+    if not arguments.known:
+        return []
+    names = spelled_for(component, arguments, vocabulary)
+    problems = [_unknown(component, key, arguments) for key, name in names.items() if not arguments.accepts(name)]
+    given = {*names.values(), *provided}
+    missing = [name for name, required in arguments.parameters.items() if required and name not in given]
+    return problems + [_missing(component, name) for name in missing]
+
+
+def _unknown(component: Component, key: str, arguments: Arguments) -> Diagnostic:
+    span = component.key_spans.get(key, component.span)
+    names = list(arguments.parameters)
+    helps = did_you_mean(key, names)
+    if not helps:
+        listed = ", ".join(f"`{name}`" for name in names[:12]) + (", …" if len(names) > 12 else "")
+        helps = (f"it takes {listed}",) if names else ("it takes no arguments",)
+    message = f"`{component.target}` has no argument `{key}`"
+    return Diagnostic("AM207", message, span, "unknown argument", helps)
+
+
+def _missing(component: Component, name: str) -> Diagnostic:
+    where = component.path or "the component"
+    return Diagnostic(
+        "AM208",
+        f"`{component.target}` needs the argument `{name}`",
+        component.target_span or component.span,
+        f"`{name}` is missing",
+        (f"add `{name}:` to `{where}`",),
+    )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import attrs
+
+from automodel_core.diagnostics import Diagnostic, Span
+from automodel_core.errors import InputError
 
 if TYPE_CHECKING:
     import torch
@@ -20,12 +23,14 @@ class BoundNames:
     """The result of matching a checkpoint's keys with a module's names.
 
     ``sources`` has one source for each name that the checkpoint feeds; ``unused`` are checkpoint keys that feed
-    nothing and that the model does not list as ignorable; ``unbound`` are the module's names without a source.
+    nothing and that the model does not list as ignorable; ``unbound`` are the module's names without a source;
+    ``optional`` are those of the unbound that the model says a checkpoint may lack.
     """
 
     sources: Mapping[str, WeightSource]
     unused: tuple[str, ...]
     unbound: tuple[str, ...]
+    optional: frozenset[str] = frozenset()
 
 
 class ModelAdapter(Protocol):
@@ -49,6 +54,12 @@ class ModelAdapter(Protocol):
     def rebuild_buffers(self, model: nn.Module, device: torch.device) -> None:
         """Recompute, on ``device``, the buffers that no checkpoint holds."""
 
+    def output_head(self, model: nn.Module) -> str | None:
+        """Return the name of the layer that makes the model's outputs, which adapters leave alone unless told."""
+
+    def bypassed_layers(self, model: nn.Module) -> Mapping[str, str]:
+        """Return linear layers whose weight may be used without calling the layer, with the reason."""
+
     def blocks(self, model: nn.Module) -> Sequence[tuple[str, nn.Module]]:
         """Return the repeated blocks in order, with their names: the units of compilation and sharding."""
 
@@ -69,3 +80,19 @@ class Blueprint:
     module: nn.Module
     adapter: ModelAdapter
     weights_directory: Path | None
+
+
+class UnknownConfigKeys(InputError):
+    """Keys of ``model`` that the architecture's configuration does not have, each with its diagnostic.
+
+    The model class knows no positions; the caller that read a config adds them with :meth:`located`.
+    """
+
+    def __init__(self, keys: Sequence[str], diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__(diagnostics)
+        self.keys = tuple(keys)
+
+    def located(self, span_of: Callable[[str], Span | None]) -> UnknownConfigKeys:
+        """Return the same error with the place of each key, which ``span_of`` gives."""
+        pairs = zip(self.keys, self.diagnostics, strict=True)
+        return UnknownConfigKeys(self.keys, [attrs.evolve(found, span=span_of(key)) for key, found in pairs])

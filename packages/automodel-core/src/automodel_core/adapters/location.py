@@ -1,0 +1,72 @@
+"""Where a model is: a directory on this machine, or a repository of the Hugging Face hub."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
+
+from automodel_core.diagnostics import Diagnostic, did_you_mean
+from automodel_core.errors import InputError
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+_CONFIGURATION = ("*.json",)
+_WEIGHTS = ("*.safetensors",)
+
+
+def model_directory(name_or_path: str | os.PathLike[str], *, revision: str | None, weights: bool) -> Path:
+    """Return the directory of the model. A path on this machine is used as it is, without network.
+
+    What looks like a path and is absent is an error and not looked up elsewhere. Anything else is a hub id, fetched
+    (or found in the cache) without weights unless ``weights``. Raises :class:`InputError`.
+    """
+    given = os.fspath(name_or_path)
+    path = Path(given).expanduser()
+    if path.is_dir():
+        return path
+    if path.exists():
+        raise InputError(
+            Diagnostic("AM401", f"`{given}` is a file, not the directory of a model", helps=("name its directory",))
+        )
+    if _looks_like_a_path(given, path):
+        siblings = [entry.name for entry in path.parent.iterdir() if entry.is_dir()] if path.parent.is_dir() else []
+        raise InputError(
+            Diagnostic(
+                "AM401", f"there is no model directory `{given}`", helps=did_you_mean(path.name, siblings) or _HOW_TO
+            )
+        )
+    return _from_hub(given, revision, weights)
+
+
+_HOW_TO = ("give the path of a directory with a `config.json`, or a model id of the Hugging Face hub",)
+
+
+def _looks_like_a_path(given: str, path: Path) -> bool:
+    if given.startswith((".", "~", os.sep)) or _HUB_ID.fullmatch(given) is None:
+        return True
+    return len(path.parts) > 1 and Path(path.parts[0]).is_dir()
+
+
+def _from_hub(model_id: str, revision: str | None, weights: bool) -> Path:
+    patterns = [*_CONFIGURATION, *(_WEIGHTS if weights else ()), "*.py", "*.model", "*.txt"]
+    try:
+        return Path(snapshot_download(model_id, revision=revision, allow_patterns=patterns))
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise InputError(
+            Diagnostic(
+                "AM401",
+                f"`{model_id}` is neither a directory here nor a model of the Hugging Face hub",
+                helps=(*_HOW_TO, "a private or gated model needs `hf auth login`"),
+            )
+        ) from error
+    except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
+        raise InputError(
+            Diagnostic(
+                "AM409",
+                f"`{model_id}` is not a directory here, and the Hugging Face hub cannot be reached",
+                helps=("copy the model to a directory and name that, or check the network",),
+            )
+        ) from error

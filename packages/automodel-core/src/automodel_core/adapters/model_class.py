@@ -1,0 +1,179 @@
+"""The base of the registered model classes: what ``_target_`` names, for whatever architecture a path's config has."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import torch
+import transformers
+from torch import nn
+from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel
+from transformers.utils import GENERATION_CONFIG_NAME
+
+from automodel_core.adapters.configuration import check_architecture, configuration_from, override, read_configuration
+from automodel_core.adapters.location import model_directory
+from automodel_core.adapters.transformers import TransformersAdapter
+from automodel_core.diagnostics import Diagnostic, did_you_mean
+from automodel_core.errors import InputError
+from automodel_core.infrastructure.blueprint import Blueprint
+from automodel_core.infrastructure.standalone import realise
+
+_DTYPES: Final = {
+    "float32": torch.float32,
+    "fp32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "bf16": torch.bfloat16,
+    "float16": torch.float16,
+    "fp16": torch.float16,
+    "float64": torch.float64,
+}
+_OWN_KEYS: Final = ("name_or_path", "config", "dtype", "attn_implementation", "trust_remote_code", "revision")
+
+
+class TransformersModelClass:
+    """Builds a transformers model of the kind that ``auto_class`` names. Calling the class is ``from_pretrained``.
+
+    ``dtype`` defaults to float32, because trainable parameters are kept in full precision; ``auto`` takes the
+    checkpoint's. ``torch_dtype`` is another name for it. Every other key changes the architecture's configuration.
+    """
+
+    auto_class: ClassVar[str] = ""
+
+    def __new__(cls, name_or_path: Any = None, **kwargs: Any) -> Any:
+        """Return ``from_pretrained(name_or_path, **kwargs)``: a module, not an instance of this class."""
+        return cls.from_pretrained(name_or_path, **kwargs)
+
+    @classmethod
+    def from_pretrained(cls, name_or_path: Any = None, **kwargs: Any) -> nn.Module:
+        """Return the pretrained model of a directory or hub id, on the CPU, in eval mode."""
+        return realise(
+            cls.blueprint("from_pretrained", name_or_path=name_or_path, **kwargs), torch.device("cpu"), 0
+        ).eval()
+
+    @classmethod
+    def from_config(cls, name_or_path: Any = None, *, seed: int = 42, **kwargs: Any) -> nn.Module:
+        """Return a model with weights drawn from ``seed``, described by a directory, a hub id or ``config``."""
+        return realise(cls.blueprint("from_config", name_or_path=name_or_path, **kwargs), torch.device("cpu"), seed)
+
+    @classmethod
+    def blueprint(
+        cls,
+        method: str = "__call__",
+        *,
+        name_or_path: str | os.PathLike[str] | PreTrainedConfig | Mapping[str, Any] | None = None,
+        config: PreTrainedConfig | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+        dtype: str | torch.dtype | None = None,
+        torch_dtype: str | torch.dtype | None = None,
+        attn_implementation: str | None = None,
+        trust_remote_code: bool = False,
+        revision: str | None = None,
+        **config_overrides: Any,
+    ) -> Blueprint:
+        """Return the model on the meta device, for the pipeline, instead of what ``method`` would build.
+
+        ``method`` is ``"__call__"``, ``"from_pretrained"`` or ``"from_config"``. Raises :class:`InputError` for what
+        cannot be built, and its subclass :class:`UnknownConfigKeys` for keys that the architecture does not have.
+        """
+        if method not in ("__call__", "from_pretrained", "from_config"):
+            raise ValueError(f"`{cls.__name__}` has no method `{method}` that builds a model")
+        pretrained = method != "from_config"
+        described = name_or_path if pretrained or config is None else config
+        if described is None:
+            raise InputError(_nothing_named(cls.__name__, pretrained))
+        if pretrained and config is not None:
+            raise InputError(
+                Diagnostic(
+                    "AM402", "`config` belongs to `from_config`; `from_pretrained` reads the one in the directory"
+                )
+            )
+        directory: Path | None = None
+        if isinstance(described, (str, os.PathLike)):
+            directory = model_directory(described, revision=revision, weights=pretrained)
+            resolved = read_configuration(
+                directory, config_overrides, trust_remote_code=trust_remote_code, own_keys=_OWN_KEYS
+            )
+        elif pretrained:
+            raise InputError(Diagnostic("AM401", f"`name_or_path` must be a path or a model id, not {described!r}"))
+        elif isinstance(described, PreTrainedConfig):
+            resolved = override(described, described.to_dict(), config_overrides, _OWN_KEYS)
+        else:
+            resolved = configuration_from(described, config_overrides, _OWN_KEYS)
+        check_architecture(resolved, cls.auto_class, trust_remote_code=trust_remote_code)
+        chosen = _dtype(dtype if dtype is not None else torch_dtype, resolved)
+        model = _on_meta(cls.auto_class, resolved, chosen, attn_implementation, trust_remote_code)
+        _read_generation_settings(model, directory)
+        return Blueprint(model, TransformersAdapter(), directory if pretrained else None)
+
+
+def _nothing_named(class_name: str, pretrained: bool) -> Diagnostic:
+    key = "`model.name_or_path`" if pretrained else "`model.name_or_path` or `model.config`"
+    return Diagnostic(
+        "AM401",
+        f"`{class_name}` is not told which model to build",
+        helps=(f"set {key} to a directory or a model id of the Hugging Face hub",),
+    )
+
+
+def _dtype(asked: str | torch.dtype | None, config: PreTrainedConfig) -> torch.dtype:
+    if asked is None:
+        return torch.float32
+    if isinstance(asked, torch.dtype):
+        return asked
+    if asked == "auto":
+        return config.dtype if isinstance(config.dtype, torch.dtype) else torch.float32
+    found = _DTYPES.get(str(asked).removeprefix("torch."))
+    if found is None:
+        raise InputError(
+            Diagnostic(
+                "AM408",
+                f"`dtype` is `{asked}`, which parameters cannot have",
+                helps=did_you_mean(str(asked), _DTYPES) or (f"use one of auto, {', '.join(_DTYPES)}",),
+            )
+        )
+    return found
+
+
+def _on_meta(
+    auto_class: str,
+    config: PreTrainedConfig,
+    dtype: torch.dtype,
+    attn_implementation: str | None,
+    trust_remote_code: bool,
+) -> PreTrainedModel:
+    chosen = {} if attn_implementation is None else {"attn_implementation": attn_implementation}
+    builder = getattr(transformers, auto_class)
+    try:
+        with torch.device("meta"):
+            model: PreTrainedModel = builder.from_config(
+                config, dtype=dtype, trust_remote_code=trust_remote_code, **chosen
+            )
+    except (ValueError, ImportError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(Diagnostic("AM408", f"`{config.model_type}` cannot be built as asked: {reason}")) from error
+    _keep_full_precision(model, dtype)
+    return model
+
+
+def _keep_full_precision(model: PreTrainedModel, dtype: torch.dtype) -> None:
+    """Put weights into float32 that the model declares too delicate for half precision, as ``from_pretrained`` does."""
+    patterns: set[str] = set()
+    if dtype in (torch.float16, torch.bfloat16):
+        patterns |= set(model._keep_in_fp32_modules_strict or ())
+    if dtype is torch.float16:
+        patterns |= set(model._keep_in_fp32_modules or ())
+    if not patterns:
+        return
+    delicate = re.compile("|".join(re.escape(pattern).replace(r"\*", ".*") for pattern in patterns))
+    for name, weight in model.state_dict(keep_vars=True).items():
+        if weight.is_floating_point() and delicate.search(name):
+            weight.data = weight.data.float()
+
+
+def _read_generation_settings(model: PreTrainedModel, directory: Path | None) -> None:
+    """Take the generation settings of the directory: a checkpoint carries them on."""
+    if directory is not None and model.can_generate() and (directory / GENERATION_CONFIG_NAME).is_file():
+        model.generation_config = GenerationConfig.from_pretrained(directory)

@@ -1,0 +1,117 @@
+"""Which layers ``peft.target_modules`` means.
+
+``all-linear`` is every linear layer but the output head, and but the layers that the model may bypass. Otherwise each
+entry is a name: with ``*``, ``?`` or ``[`` it is a glob over full module names, without it is a full name or the last
+parts of one (``q_proj``, ``self_attn.q_proj``). There are no regular expressions.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Mapping, Sequence
+
+from torch import nn
+
+from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
+from automodel_core.errors import InputError
+
+ALL_LINEAR = "all-linear"
+
+
+def match_targets(
+    model: nn.Module,
+    target_modules: str | Sequence[str],
+    *,
+    output_head: str | None,
+    bypassed: Mapping[str, str],
+    span_of: Callable[[str], Span | None],
+) -> tuple[str, ...]:
+    """Return the names of the linear layers to adapt, in the model's order.
+
+    ``bypassed`` are layers whose weight the model may use without calling the layer, with the reason: an adapter there
+    would silently have no effect. ``span_of`` gives the place of a config key. Raises :class:`InputError` for every
+    entry that matches no linear layer, or only a bypassed one.
+    """
+    linear = {name: module for name, module in model.named_modules() if type(module) is nn.Linear}
+    if isinstance(target_modules, str) and target_modules.lower() == ALL_LINEAR:
+        chosen = [name for name in linear if name != output_head and name not in bypassed]
+        if not chosen:
+            raise InputError(
+                Diagnostic(
+                    "AM421",
+                    f"`{type(model).__name__}` has no linear layer to adapt",
+                    span_of("peft.target_modules"),
+                    helps=("`peft` adapts `torch.nn.Linear` layers only",),
+                )
+            )
+        return tuple(chosen)
+    entries = [target_modules] if isinstance(target_modules, str) else list(target_modules)
+    problems: list[Diagnostic] = []
+    found: set[str] = set()
+    for number, entry in enumerate(entries):
+        span = span_of(f"peft.target_modules.{number}") or span_of("peft.target_modules")
+        hits = {name for name in linear if _matches(entry, name)}
+        problem = _problem(model, entry, hits, linear, bypassed, span)
+        if problem is not None:
+            problems.append(problem)
+        found |= hits
+    if not entries:
+        problems.append(
+            Diagnostic(
+                "AM420",
+                "`peft.target_modules` is empty",
+                span_of("peft.target_modules"),
+                helps=("name the layers to adapt, or write `all-linear`",),
+            )
+        )
+    if problems:
+        raise InputError(problems)
+    return tuple(name for name in linear if name in found and name not in bypassed)
+
+
+def _matches(entry: str, name: str) -> bool:
+    if any(character in entry for character in "*?["):
+        return fnmatch.fnmatchcase(name, entry)
+    return name == entry or name.endswith(f".{entry}")
+
+
+def _problem(
+    model: nn.Module,
+    entry: str,
+    hits: set[str],
+    linear: Mapping[str, nn.Module],
+    bypassed: Mapping[str, str],
+    span: Span | None,
+) -> Diagnostic | None:
+    if hits - set(bypassed):
+        return None
+    if hits:
+        reason = bypassed[sorted(hits)[0]]
+        return Diagnostic("AM422", f"`{entry}` cannot be adapted: {reason}", span, helps=("leave it out",))
+    others = sorted({type(module).__name__ for name, module in model.named_modules() if name and _matches(entry, name)})
+    if others:
+        return Diagnostic(
+            "AM420",
+            f"`{entry}` matches no linear layer, only {', '.join(f'`{other}`' for other in others)}",
+            span,
+            helps=("`peft` adapts `torch.nn.Linear` layers only", _available(linear)),
+        )
+    if any(_matches(entry, name) for name, _ in model.named_parameters()):
+        return Diagnostic(
+            "AM420",
+            f"`{entry}` is a weight and not a linear layer",
+            span,
+            helps=("experts that are fused into one weight cannot be adapted", _available(linear)),
+        )
+    suffixes = {name.rpartition(".")[2] for name in linear}
+    return Diagnostic(
+        "AM420",
+        f"`{entry}` matches no layer of `{type(model).__name__}`",
+        span,
+        helps=(*did_you_mean(entry, [*suffixes, *linear]), _available(linear)),
+    )
+
+
+def _available(linear: Mapping[str, nn.Module]) -> str:
+    suffixes = sorted({name.rpartition(".")[2] for name in linear})
+    return f"the linear layers are {', '.join(f'`{suffix}`' for suffix in suffixes)}"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import attrs
 
 from automodel_core.config.aliases import ADVICE
 from automodel_core.config.component import TARGET_KEY, Component, ComponentReader
 from automodel_core.config.nodes import MappingNode, Node, ScalarNode, replaced
-from automodel_core.config.override_tokens import suggest_keys
 from automodel_core.config.overrides import known_keys
 from automodel_core.config.paths import Path, format_path
 from automodel_core.config.scalars import is_number_text, resolve_scalar
@@ -145,13 +144,13 @@ def _target_problems(component: Component, vocabulary: Vocabulary) -> list[Diagn
 
 
 def _unknown_section(key: str, span: Span, document: MappingNode, vocabulary: Vocabulary) -> Diagnostic:
-    helps = did_you_mean(key, [*vocabulary.sections, "recipe"])
-    if not helps:
-        helps = suggest_keys(key, known_keys(document, vocabulary))
-    own = f"a key of your own goes under `x-{key}`" if not helps else ""
-    return Diagnostic(
-        "AM140", f"unknown section `{key}`", span, "nothing installed reads it", (*helps, *filter(None, [own]))
-    )
+    fields = [known for known in known_keys(document, vocabulary) if known.rpartition(".")[2] == key]
+    if fields:
+        helps: tuple[str, ...] = ("did you mean " + " or ".join(f"`{field}`" for field in fields[:3]) + "?",)
+    else:
+        helps = did_you_mean(key, [*vocabulary.sections, "recipe"])
+        helps = helps or (f"a key of your own goes under `x-{key}`",)
+    return Diagnostic("AM140", f"unknown section `{key}`", span, "nothing installed reads it", helps)
 
 
 def _missing_section(name: str, document: MappingNode, vocabulary: Vocabulary) -> Diagnostic:
@@ -222,8 +221,6 @@ def _type_help(error: WrongTypeError, name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _choices(annotation: Any) -> list[Any]:
-    from typing import Literal, get_args, get_origin
-
     if get_origin(annotation) is Literal:
         return list(get_args(annotation))
     return [choice for arm in get_args(annotation) for choice in _choices(arm)]

@@ -15,7 +15,14 @@ from automodel_core.config.vocabulary import Vocabulary
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 
-__all__ = ["build_component", "check_component", "component_problems", "inherit_arguments", "resolve_target"]
+__all__ = [
+    "build_component",
+    "check_component",
+    "component_arguments",
+    "component_problems",
+    "inherit_arguments",
+    "resolve_target",
+]
 
 FED_BY = {"tokenizer_name_or_path": ("model", "name_or_path")}
 """Arguments that another component's key feeds under another name: argument -> (path of the component, its key)."""
@@ -60,16 +67,26 @@ def build_component(component: Component, vocabulary: Vocabulary, **extra: Any) 
             itself raises is not caught.
     """
     function = resolve_target(component, vocabulary)
-    arguments = arguments_of(function)
+    keywords = component_arguments(component, vocabulary, **extra)
+    if arguments_of(function).known:
+        _check_binding(component, function, keywords)
+    return function(**keywords)
+
+
+def component_arguments(component: Component, vocabulary: Vocabulary, **extra: Any) -> dict[str, Any]:
+    """Return the keyword arguments of :func:`build_component`'s call: checked against the signature, components built.
+
+    Raises:
+        InputError: when the target may not be imported or the arguments do not fit its signature.
+    """
+    arguments = arguments_of(resolve_target(component, vocabulary))
     problems = argument_problems(component, arguments, vocabulary, extra)
     if problems:
         raise InputError(problems)
     names = spelled_for(component, arguments, vocabulary)
     keywords = {names[key]: _built(value, vocabulary) for key, value in component.kwargs.items()}
     keywords.update(extra)
-    if arguments.known:
-        _check_binding(component, function, keywords)
-    return function(**keywords)
+    return keywords
 
 
 def inherit_arguments(component: Component, *fallbacks: Component | None, vocabulary: Vocabulary) -> Component:

@@ -78,13 +78,22 @@ def _with_defaults(given: Mapping[str, Any], vocabulary: Vocabulary) -> dict[str
     return sections
 
 
+def _file_order(problem: Diagnostic) -> tuple[bool, int, int]:
+    """Order problems of a file by their place, before those of other sources, which keep their order."""
+    span = problem.span
+    if span is None or span.source.startswith("<"):
+        return True, 0, 0
+    return False, span.line, span.column
+
+
 def _without_echoes(problems: list[Diagnostic]) -> list[Diagnostic]:
-    """Keep one problem for each place: what failed at one stage would fail again, less clearly, at the next."""
-    kept: list[Diagnostic] = []
-    seen: set[object] = set()
+    """Return the problems in the order of the file, one for each place.
+
+    What failed at one stage would fail again, less clearly, at the next. A section that is missing has no place of
+    its own, so that each of those is kept.
+    """
+    kept: dict[object, Diagnostic] = {}
     for problem in problems:
-        place = problem.span or problem.message
-        if (place, problem.code == "AM144" and problem.message) not in seen:
-            kept.append(problem)
-            seen.add((place, problem.code == "AM144" and problem.message))
-    return kept
+        place = problem.message if problem.code == "AM144" else problem.span or problem.message
+        kept.setdefault(place, problem)
+    return sorted(kept.values(), key=_file_order)

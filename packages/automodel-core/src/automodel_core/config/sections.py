@@ -96,6 +96,7 @@ class ValidationDataloader:
 @attrs.frozen
 class RestoreFrom:
     path: str | None = option(None, "A checkpoint directory; null: start anew.", NOT_EMPTY)
+    allow_changes: bool = option(False, "Go on although the config changes what the run learns.")
 
 
 @attrs.frozen
@@ -123,11 +124,13 @@ class Checkpoint:
     keep_last: int | None = option(None, "How many checkpoints are kept; null: all.", POSITIVE)
     max_shard_size: str = option("5GB", "Largest file of weights.", BYTE_SIZE)
     save_optimizer: bool = option(True, "Save what a resumed run needs, not the weights alone.")
+    overwrite: bool = option(False, "Let a new run write into a directory that holds another run's checkpoints.")
 
 
 @attrs.frozen
 class Tokenizer:
     name_or_path: str | None = option(None, "Null: the model's.", NOT_EMPTY)
+    trust_remote_code: bool = option(False, "Run Python code that the tokenizer's directory or hub id brings.")
 
 
 @attrs.frozen

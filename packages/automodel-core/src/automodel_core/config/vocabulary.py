@@ -84,6 +84,12 @@ CORE_TARGETS = (
     TargetSpec("torch.optim.AdamW", "torch.optim:AdamW", "optimizer", ("AdamW",)),
     TargetSpec("torch.optim.Adam", "torch.optim:Adam", "optimizer", ("Adam",)),
     TargetSpec("torch.optim.SGD", "torch.optim:SGD", "optimizer", ("SGD",)),
+    TargetSpec(
+        "automodel_core.CosineAnnealingWarmup",
+        "automodel_core.training.schedules:CosineAnnealingWarmup",
+        "lr_scheduler",
+        ("CosineAnnealingWarmup", "nemo_automodel.schedulers.CosineAnnealingWarmup"),
+    ),
     TargetSpec("torch.nn.CrossEntropyLoss", "torch.nn:CrossEntropyLoss", "loss", ("CrossEntropyLoss",)),
 )
 

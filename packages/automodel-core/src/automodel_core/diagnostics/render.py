@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -41,6 +40,8 @@ def render_concise(diagnostics: Iterable[Diagnostic]) -> str:
 
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:
     """Return a JSON list of objects with ``code, severity, message, label, helps`` and ``span`` (or null)."""
+    import json
+
     return json.dumps([to_data(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
 def closest(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str]:
     """Return the ``candidates`` that look like ``name``, best first; an exact match apart from case comes first."""
+    import difflib
+
     known = list(dict.fromkeys(candidates))
     by_folded = {c.casefold(): c for c in reversed(known)}
     found = difflib.get_close_matches(name.casefold(), list(by_folded), n=limit, cutoff=0.6)

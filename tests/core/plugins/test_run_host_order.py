@@ -106,7 +106,7 @@ def test_none_means_not_mine_and_nothing_is_an_answer() -> None:
 
 def test_a_hook_that_nobody_answers_lists_who_was_asked() -> None:
     made = run_host(Answers(None), user_plugins=[Wraps("w")], core_plugins=[])
-    with pytest.raises(UnansweredHookError, match=r"build_model.*nobody|nobody implements `build_model`"):
+    with pytest.raises(UnansweredHookError, match=r"nobody implements `build_model`\Z"):
         made.build("build_model", config=None)
     bare = run_host(Answers(None), user_plugins=[Answers(None)], core_plugins=[])
     with pytest.raises(UnansweredHookError, match=r"`Answers#2` \(user object\), `Answers` \(recipe\) returned None"):
@@ -163,7 +163,7 @@ def test_asking_for_a_hook_that_does_not_exist_suggests_one() -> None:
     made = run_host(None, core_plugins=[])
     with pytest.raises(PluginError, match="did you mean `build_optimizer`"):
         made.build("build_optimiser", config=None)
-    with pytest.raises(PluginError, match="is an? event, not a builder or stage"):
+    with pytest.raises(PluginError, match="`step_finished` is an event, not a builder or stage"):
         made.build("step_finished", sample=None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 import traceback
 from collections.abc import Sequence
@@ -61,10 +62,11 @@ def _notes(error: BaseException) -> Sequence[str]:
 
 
 def _reader_is_gone() -> bool:
-    """Say whether the broken pipe is our own output, and if so keep the interpreter from flushing it once more."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False
+    """Say whether nobody reads our output any more, and if so keep the interpreter from flushing to it at exit."""
+    output = sys.stdout.fileno()
+    poller = select.poll()
+    poller.register(output, select.POLLOUT)
+    if not any(state & (select.POLLERR | select.POLLHUP) for _, state in poller.poll(0)):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), output)
+    return True

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from automodel_core.cli.arguments import RunArguments, split_run_arguments
 from automodel_core.cli.command_line import PROGRAM, CommandLine
-from automodel_core.cli.console import diagnostic_data, print_diagnostics, print_plugin_problems
+from automodel_core.cli.console import print_diagnostics, print_plugin_problems
 from automodel_core.diagnostics.diagnostic import Diagnostic
+from automodel_core.diagnostics.render import to_data
 from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import EXIT_DONE, InputError
 from automodel_core.plugins import Catalog
+
+if TYPE_CHECKING:
+    from automodel_core.config import RunConfig
 
 _ACTIONS: Final = ("validate", "show")
 _USAGE: Final = f"""usage: {PROGRAM} config validate CFG [--json] [overrides...]
@@ -40,42 +45,46 @@ def main(line: CommandLine, catalog: Catalog) -> int:
     if arguments.config is None:
         helps = (f"write `{PROGRAM} config {action} CFG`",)
         raise InputError(Diagnostic("AM708", "there is no config", line.end(), helps=helps))
-    return (_validate if action == "validate" else _show)(arguments, catalog)
+    return (_validate if action == "validate" else _show)(arguments.config, arguments, catalog)
 
 
-def _validate(arguments: RunArguments, catalog: Catalog) -> int:
+def _validate(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
     as_json = "--json" in arguments.flags
     try:
-        config = _load(arguments, catalog)
+        config = _load(config_path, arguments, catalog)
     except InputError as error:
         if not as_json:
             raise
-        print(json.dumps({"valid": False, "diagnostics": [diagnostic_data(d) for d in error.diagnostics]}, indent=2))
+        print(_verdict(False, error.diagnostics))
         return error.exit_code
     if as_json:
-        print(json.dumps({"valid": True, "diagnostics": [diagnostic_data(d) for d in config.warnings]}, indent=2))
+        print(_verdict(True, config.warnings))
     else:
         print_diagnostics(config.warnings)
-        print(f"{arguments.config}: valid")
+        print(f"{config_path}: valid")
     return EXIT_DONE
 
 
-def _show(arguments: RunArguments, catalog: Catalog) -> int:
+def _verdict(valid: bool, diagnostics: Sequence[Diagnostic]) -> str:
+    return json.dumps({"valid": valid, "diagnostics": [to_data(d) for d in diagnostics]}, indent=2)
+
+
+def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
     from automodel_core.config.dump import dump_yaml
 
-    config = _load(arguments, catalog)
+    config = _load(config_path, arguments, catalog)
     print_diagnostics(config.warnings)
     resolved = config.resolved()
     print(json.dumps(resolved, indent=2) if "--json" in arguments.flags else dump_yaml(resolved).rstrip("\n"))
     return EXIT_DONE
 
 
-def _load(arguments: RunArguments, catalog: Catalog) -> Any:
+def _load(config_path: str, arguments: RunArguments, catalog: Catalog) -> RunConfig:
     from automodel_core.config import load_run_config
 
     vocabulary = catalog.vocabulary()
     print_plugin_problems(catalog)
-    return load_run_config(arguments.config, overrides=list(arguments.overrides), vocabulary=vocabulary)
+    return load_run_config(config_path, overrides=arguments.overrides, vocabulary=vocabulary)
 
 
 def _unknown_action(line: CommandLine, action: str | None) -> Diagnostic:

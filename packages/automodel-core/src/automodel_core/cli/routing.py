@@ -11,6 +11,7 @@ from automodel_core.diagnostics.suggest import closest, did_you_mean
 from automodel_core.errors import InputError
 from automodel_core.plugins import Catalog, Owned
 from automodel_core.plugins.domains import DOMAIN_DISTRIBUTIONS
+from automodel_core.plugins.settings import DISABLE_VARIABLE
 from automodel_core.specs import Route
 
 
@@ -30,26 +31,30 @@ def find_route(catalog: Catalog, line: CommandLine) -> Owned[Route]:
     domain = line.words[1] if len(line.words) > 1 and not line.words[1].startswith("-") else None
     if domain is not None and (command, domain) in catalog.routes:
         return catalog.routes[command, domain]
-    if domain is not None and _is_missing(catalog, domain):
-        raise InputError(_missing_domain(line, domain))
+    state = None if domain is None else _state_of_our_domain(catalog, domain)
+    if domain is not None and state not in (None, "ok"):
+        raise InputError(_unusable_domain(line, domain, str(state)))
     if command not in commands(catalog):
         raise InputError(_unknown_command(catalog, line))
     raise InputError(_unknown_domain(catalog, line, domain))
 
 
-def _is_missing(catalog: Catalog, domain: str) -> bool:
-    """Say whether ``domain`` is one of ours whose package is not installed (or is switched off or broken)."""
-    usable = {plugin.distribution for plugin in catalog.plugins if plugin.status == "ok"}
-    return domain in DOMAIN_DISTRIBUTIONS and DOMAIN_DISTRIBUTIONS[domain] not in usable
+def _state_of_our_domain(catalog: Catalog, domain: str) -> str | None:
+    """Return ``missing`` or the status of the package when ``domain`` is one of ours, ``None`` when it is not."""
+    if domain not in DOMAIN_DISTRIBUTIONS:
+        return None
+    found = (p.status for p in catalog.plugins if p.distribution == DOMAIN_DISTRIBUTIONS[domain])
+    return next(found, "missing")
 
 
-def _missing_domain(line: CommandLine, domain: str) -> Diagnostic:
-    return Diagnostic(
-        "AM701",
-        f"the domain `{domain}` is not installed",
-        line.span(1),
-        helps=(f"pip install {DOMAIN_DISTRIBUTIONS[domain]}", "`automodel plugins list` shows what there is"),
-    )
+def _unusable_domain(line: CommandLine, domain: str, state: str) -> Diagnostic:
+    package = DOMAIN_DISTRIBUTIONS[domain]
+    message, hint = {
+        "missing": (f"the domain `{domain}` is not installed", f"pip install {package}"),
+        "disabled": (f"the domain `{domain}` is switched off", f"{DISABLE_VARIABLE} or the project file disables it"),
+        "broken": (f"the domain `{domain}` is broken", f"`{PROGRAM} plugins list` says why"),
+    }[state]
+    return Diagnostic("AM701", message, line.span(1), helps=(hint,))
 
 
 def _unknown_command(catalog: Catalog, line: CommandLine) -> Diagnostic:

@@ -49,7 +49,7 @@ def ask(plugin: object, hook: str) -> tuple[Any, ...]:
 def _items(hook: str, answer: Any) -> list[Any]:
     expected = DECLARED_TYPES[hook]
     wanted = " or ".join(f"`{kind.__name__}`" for kind in expected)
-    if not isinstance(answer, Iterable) or isinstance(answer, (str, bytes, Mapping)):
+    if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Iterable):
         raise DeclarationFault(f"`{hook}` returned {_shown(answer)}, not an iterable of {wanted}")
     items: list[Any] = list(answer)
     for item in items:
@@ -72,7 +72,9 @@ def _check_fields(hook: str, item: Any) -> None:
         if scalar is not None:
             sound = isinstance(value, scalar) and (value != "" or field.default == "")
         else:
-            container: type = frozenset if promised.startswith("frozenset") else tuple
+            container: type[frozenset[Any]] | type[tuple[Any, ...]] = (
+                frozenset if promised.startswith("frozenset") else tuple
+            )
             sound = isinstance(value, container) and all(isinstance(part, str) and part for part in value)
         if not sound:
             where = f"`{field.name}` of a `{type(item).__name__}`"

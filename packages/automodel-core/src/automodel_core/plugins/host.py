@@ -82,7 +82,8 @@ class RunHost:
             best = closest(hook, hook_table(), limit=1)
             raise PluginError(f"there is no hook `{hook}`" + (f"; did you mean `{best[0]}`?" if best else ""))
         if info.kind not in kinds:
-            raise PluginError(f"`{hook}` is a {info.kind}, not a {' or '.join(kinds)}")
+            article = "an" if info.kind == "event" else "a"
+            raise PluginError(f"`{hook}` is {article} {info.kind}, not a {' or '.join(kinds)}")
         return info
 
     def _unanswered(self, hook: str) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from automodel_core.errors import PluginError, UnansweredHookError
 from automodel_core.hookspecs import hookimpl
 from automodel_core.plugins import CallOrderEntry, Layer, RunHost, run_host
-from automodel_core.plugins.manager import RunPlugin
+from automodel_core.plugins.run_plugin import RunPlugin
 from automodel_core.specs import NOTHING
 
 

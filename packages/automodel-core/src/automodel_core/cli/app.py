@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import Final
 
@@ -34,14 +33,10 @@ def main(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as interrupt:
         print("interrupted", *(f"({note})" for note in _notes(interrupt)), file=sys.stderr)
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        if _reader_is_gone():
+    except Exception as error:
+        if isinstance(error, BrokenPipeError) and _reader_is_gone():
             return EXIT_BROKEN_PIPE
-        traceback.print_exc()
-        return EXIT_FAILED
-    except Exception:
-        traceback.print_exc()
-        return EXIT_FAILED
+        return _show_traceback()
 
 
 def _explain(error: AutomodelError) -> int:
@@ -54,6 +49,13 @@ def _explain(error: AutomodelError) -> int:
     for note in _notes(error):
         print(f"  {note}", file=sys.stderr)
     return error.exit_code
+
+
+def _show_traceback() -> int:
+    import traceback
+
+    traceback.print_exc()
+    return EXIT_FAILED
 
 
 def _notes(error: BaseException) -> Sequence[str]:

@@ -6,7 +6,6 @@ import importlib
 import sys
 
 from automodel_core import __version__
-from automodel_core.cli.arguments import split_run_arguments
 from automodel_core.cli.command_line import PROGRAM, CommandLine
 from automodel_core.cli.console import print_plugin_problems
 from automodel_core.cli.help_texts import command_help, route_help, top_help
@@ -15,7 +14,6 @@ from automodel_core.cli.tools import TOOLS
 from automodel_core.diagnostics.diagnostic import Diagnostic
 from automodel_core.errors import EXIT_DONE, EXIT_WRONG_INPUT, InputError
 from automodel_core.plugins import Catalog
-from automodel_core.plugins.loading import load_main
 
 _HELP_WORDS = ("-h", "--help")
 
@@ -42,6 +40,9 @@ def dispatch(line: CommandLine) -> int:
 
 
 def _run_route(catalog: Catalog, line: CommandLine) -> int:
+    from automodel_core.cli.arguments import split_run_arguments
+    from automodel_core.plugins.loading import load_main
+
     # Before the route is looked up: the plugin that should have brought it may be the broken one.
     catalog.routes  # noqa: B018 (asks every plugin)
     print_plugin_problems(catalog)

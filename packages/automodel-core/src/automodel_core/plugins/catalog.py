@@ -14,8 +14,8 @@ from automodel_core.plugins.declarations import DECLARED_TYPES, DeclarationFault
 from automodel_core.plugins.domains import RESERVED_COMMANDS
 from automodel_core.plugins.installed import SLOW_SECONDS, InstalledPlugin, load_installed_plugins
 from automodel_core.plugins.layers import Layer
-from automodel_core.plugins.manager import RunPlugin
 from automodel_core.plugins.ownership import Conflict, Owned, claim
+from automodel_core.plugins.run_plugin import RunPlugin
 from automodel_core.plugins.settings import DISABLE_VARIABLE, PluginSettings
 from automodel_core.specs import (
     DoctorCheck,

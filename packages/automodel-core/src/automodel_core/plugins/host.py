@@ -16,9 +16,10 @@ from automodel_core.plugins.core_defaults import load_core_defaults
 from automodel_core.plugins.hook_table import HookInfo, HookKind, hook_table
 from automodel_core.plugins.installed import describe_exception
 from automodel_core.plugins.layers import Layer
-from automodel_core.plugins.manager import RunManager, RunPlugin
+from automodel_core.plugins.manager import RunManager
 from automodel_core.plugins.observers import notify_observers
-from automodel_core.plugins.plugin_file import load_plugin_files, object_name
+from automodel_core.plugins.plugin_file import load_plugin_files
+from automodel_core.plugins.run_plugin import RunPlugin, object_name
 
 
 class CallOrderEntry(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-import traceback
 from collections.abc import Iterable, Iterator
 from importlib import metadata
 from typing import Any, Final, Literal
@@ -122,5 +121,7 @@ def describe_exception(error: BaseException) -> str:
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if isinstance(error, SyntaxError) and error.filename:
         return said
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     return f"{said} (at {frames[-1].filename}:{frames[-1].lineno})" if frames else said

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import attrs
 import pluggy
 
 from automodel_core.errors import PluginError
@@ -12,15 +9,7 @@ from automodel_core.hookspecs import PROJECT
 from automodel_core.plugins.contract import contract_problems, implementations
 from automodel_core.plugins.hook_table import SPECIFICATIONS
 from automodel_core.plugins.layers import Layer
-
-
-@attrs.frozen
-class RunPlugin:
-    """Something that may answer hooks in a run: a module or an object, with the ``name`` that reports use."""
-
-    name: str
-    plugin: Any
-    layer: Layer
+from automodel_core.plugins.run_plugin import RunPlugin
 
 
 class RunManager(pluggy.PluginManager):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import inspect
 import linecache
 import sys
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from automodel_core.diagnostics.diagnostic import Diagnostic, Span
 from automodel_core.diagnostics.suggest import did_you_mean
@@ -19,7 +17,7 @@ from automodel_core.errors import InputError
 from automodel_core.plugins.contract import contract_problems, implementations
 from automodel_core.plugins.installed import describe_exception
 from automodel_core.plugins.layers import Layer
-from automodel_core.plugins.manager import RunPlugin
+from automodel_core.plugins.run_plugin import RunPlugin
 
 OBJECTS_NAME = "plugins"
 """A module-level list of this name holds plugin objects."""
@@ -107,10 +105,3 @@ def _failing_span(path: Path, error: BaseException) -> Span | None:
 def _siblings(path: Path) -> list[str]:
     directory = path.parent
     return [file.name for file in directory.glob("*.py")] if directory.is_dir() else []
-
-
-def object_name(plugin: Any) -> str:
-    """Return how reports call a plugin object that a user passed."""
-    if inspect.ismodule(plugin) or inspect.isclass(plugin):
-        return plugin.__name__
-    return type(plugin).__name__

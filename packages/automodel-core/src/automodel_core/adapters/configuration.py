@@ -13,7 +13,6 @@ from transformers import CONFIG_MAPPING, AutoConfig, PreTrainedConfig
 
 from automodel_core.diagnostics import Diagnostic, did_you_mean
 from automodel_core.errors import InputError
-from automodel_core.infrastructure.blueprint import UnknownConfigKeys
 
 
 def read_configuration(
@@ -43,8 +42,8 @@ def override(
 ) -> PreTrainedConfig:
     """Return ``config`` made again from ``content`` with ``overrides``, so that what it derives follows.
 
-    Raises :class:`UnknownConfigKeys` for keys that the architecture does not have, :class:`InputError` for a value that
-    it refuses or takes no notice of.
+    Raises :class:`InputError` for keys that the architecture does not have, and for values that it refuses or takes no
+    notice of.
     """
     if not overrides:
         return config
@@ -53,7 +52,7 @@ def override(
         key for key in overrides if key not in known and not isinstance(getattr(type(config), key, None), property)
     ]
     if unknown:
-        raise UnknownConfigKeys(unknown, [_unknown(key, config, sorted(known), own_keys) for key in unknown])
+        raise InputError([_unknown(key, config, sorted(known), own_keys) for key in unknown])
     merged = dict(content)
     for key, value in overrides.items():
         old = merged.get(key)
@@ -61,7 +60,7 @@ def override(
     changed = _made(lambda: type(config).from_dict(merged))
     ignored = [key for key, value in overrides.items() if not _took_effect(changed, key, value)]
     if ignored:
-        raise UnknownConfigKeys(ignored, [_ignored(key, overrides[key], changed) for key in ignored])
+        raise InputError([_ignored(key, overrides[key], changed) for key in ignored])
     return changed
 
 

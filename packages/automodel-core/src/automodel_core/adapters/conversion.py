@@ -37,7 +37,8 @@ def bind_checkpoint(model: PreTrainedModel, checkpoint: Mapping[str, WeightSourc
     names: dict[str, torch.Tensor] = model.state_dict(keep_vars=True)
     groups, unused = _group(model, mapping, checkpoint, names)
     sources = _convert(model, groups)
-    model._weight_conversions = [conversion for conversion in mapping if conversion.was_used()]
+    used = [conversion for conversion in mapping if conversion.was_used()]
+    model._weight_conversions = used  # type: ignore[assignment]
     unbound = sorted(set(names) - set(sources))
     return BoundNames(
         sources=sources,
@@ -51,14 +52,14 @@ def unbind_checkpoint(model: PreTrainedModel, sources: Mapping[str, WeightSource
     """Return the keys that ``save_pretrained`` would write, as sources over those of ``model``'s names."""
     dropped = set(model.all_tied_weights_keys) | set(model._keys_to_ignore_on_save or ())
     kept = {name: source for name, source in sources.items() if name not in dropped}
-    return dict(revert_weight_conversion(model, kept))
+    return dict(revert_weight_conversion(model, kept))  # type: ignore[arg-type]  # sources, not tensors
 
 
 def _group(
     model: PreTrainedModel,
     mapping: list[Any],
     checkpoint: Mapping[str, WeightSource],
-    names: Mapping[str, torch.Tensor],
+    names: dict[str, torch.Tensor],
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the conversions by the first name each makes, and the unused keys with what they were renamed to."""
     renamings = [entry for entry in mapping if isinstance(entry, WeightRenaming)]

@@ -35,7 +35,7 @@ def _parameter_flops(model: PreTrainedModel, config: PreTrainedConfig) -> list[f
         if isinstance(module, nn.Embedding)
         for weight in module.parameters(recurse=False)
     }
-    head = model.get_output_embeddings()
+    head = model.get_output_embeddings()  # type: ignore[no-untyped-call]
     if head is not None:  # tied to an embedding or not, the head multiplies
         embeddings -= {id(weight) for weight in head.parameters()}
     flops = []

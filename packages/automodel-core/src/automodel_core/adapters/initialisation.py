@@ -69,11 +69,11 @@ def _holds_only_unsaved_buffers(module: nn.Module) -> bool:
     return not module.state_dict() and any(True for _ in module.buffers(recurse=False))
 
 
-class _Written(TorchDispatchMode):
+class _Written(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Notes which storages are written in place."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.storages: set[int] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -37,7 +37,7 @@ def _parent(model: nn.Module, name: str) -> nn.Module | None:
 
 def output_head(model: PreTrainedModel) -> str | None:
     """Return the name of the layer that makes the logits."""
-    head = model.get_output_embeddings()
+    head = model.get_output_embeddings()  # type: ignore[no-untyped-call]
     return next((name for name, module in model.named_modules() if head is not None and module is head), None)
 
 

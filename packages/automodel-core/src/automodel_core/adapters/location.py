@@ -29,13 +29,19 @@ def model_directory(name_or_path: str | os.PathLike[str], *, revision: str | Non
         return path
     if path.exists():
         raise InputError(
-            Diagnostic("AM401", f"`{given}` is a file, not the directory of a model", helps=("name its directory",))
+            Diagnostic(
+                "AM401",
+                f"`name_or_path` is `{given}`, which is a file and not the directory of a model",
+                helps=("name its directory",),
+            )
         )
     if _looks_like_a_path(given, path):
         siblings = [entry.name for entry in path.parent.iterdir() if entry.is_dir()] if path.parent.is_dir() else []
         raise InputError(
             Diagnostic(
-                "AM401", f"there is no model directory `{given}`", helps=did_you_mean(path.name, siblings) or _HOW_TO
+                "AM401",
+                f"`name_or_path` is `{given}`, and there is no such directory",
+                helps=did_you_mean(path.name, siblings) or _HOW_TO,
             )
         )
     return _from_hub(given, revision, weights)
@@ -58,7 +64,7 @@ def _from_hub(model_id: str, revision: str | None, weights: bool) -> Path:
         raise InputError(
             Diagnostic(
                 "AM401",
-                f"`{model_id}` is neither a directory here nor a model of the Hugging Face hub",
+                f"`name_or_path` is `{model_id}`: neither a directory here nor a model of the Hugging Face hub",
                 helps=(*_HOW_TO, "a private or gated model needs `hf auth login`"),
             )
         ) from error
@@ -66,7 +72,7 @@ def _from_hub(model_id: str, revision: str | None, weights: bool) -> Path:
         raise InputError(
             Diagnostic(
                 "AM409",
-                f"`{model_id}` is not a directory here, and the Hugging Face hub cannot be reached",
+                f"`name_or_path` is `{model_id}`: not a directory here, and the Hugging Face hub cannot be reached",
                 helps=("copy the model to a directory and name that, or check the network",),
             )
         ) from error

@@ -76,7 +76,7 @@ class TransformersModelClass:
         """Return the model on the meta device, for the pipeline, instead of what ``method`` would build.
 
         ``method`` is ``"__call__"``, ``"from_pretrained"`` or ``"from_config"``. Raises :class:`InputError` for what
-        cannot be built, and its subclass :class:`UnknownConfigKeys` for keys that the architecture does not have.
+        cannot be built. A problem with one key has that key in backticks in its message.
         """
         if method not in ("__call__", "from_pretrained", "from_config"):
             raise ValueError(f"`{cls.__name__}` has no method `{method}` that builds a model")
@@ -106,7 +106,8 @@ class TransformersModelClass:
         chosen = _dtype(dtype if dtype is not None else torch_dtype, resolved)
         model = _on_meta(cls.auto_class, resolved, chosen, attn_implementation, trust_remote_code)
         _read_generation_settings(model, directory)
-        return Blueprint(model, TransformersAdapter(), directory if pretrained else None)
+        named = str(described) if pretrained else None
+        return Blueprint(model, TransformersAdapter(), directory if pretrained else None, named)
 
 
 def _nothing_named(class_name: str, pretrained: bool) -> Diagnostic:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import attrs
-
-from automodel_core.diagnostics import Diagnostic, Span
-from automodel_core.errors import InputError
 
 if TYPE_CHECKING:
     import torch
@@ -74,25 +71,11 @@ class ModelAdapter(Protocol):
 class Blueprint:
     """``module`` on the meta device, its ``adapter``, and the directory its weights are read from.
 
-    ``weights_directory`` of ``None`` means that the weights are initialised from the run's seed.
+    ``weights_directory`` of ``None`` means that the weights are initialised from the run's seed. ``name_or_path`` is
+    how the user names the model: what adapters remember as their base.
     """
 
     module: nn.Module
     adapter: ModelAdapter
     weights_directory: Path | None
-
-
-class UnknownConfigKeys(InputError):
-    """Keys of ``model`` that the architecture's configuration does not have, each with its diagnostic.
-
-    The model class knows no positions; the caller that read a config adds them with :meth:`located`.
-    """
-
-    def __init__(self, keys: Sequence[str], diagnostics: Sequence[Diagnostic]) -> None:
-        super().__init__(diagnostics)
-        self.keys = tuple(keys)
-
-    def located(self, span_of: Callable[[str], Span | None]) -> UnknownConfigKeys:
-        """Return the same error with the place of each key, which ``span_of`` gives."""
-        pairs = zip(self.keys, self.diagnostics, strict=True)
-        return UnknownConfigKeys(self.keys, [attrs.evolve(found, span=span_of(key)) for key, found in pairs])
+    name_or_path: str | None = None

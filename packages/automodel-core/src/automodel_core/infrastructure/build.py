@@ -31,6 +31,8 @@ class ModelBuild:
     """Where pretrained weights are read from; ``None`` when they are drawn from the seed or already there."""
     restore_directory: Path | None
     """The checkpoint that this run continues from, or ``None``."""
+    base_name_or_path: str | None
+    """How the user names the pretrained model."""
     is_blueprint: bool
     """Whether the model came on the meta device, to be filled by the device stage."""
     ties: Mapping[str, str] = attrs.field(factory=dict)
@@ -43,8 +45,3 @@ class ModelBuild:
     """What device runs, in order, once parameters are real: strategies that cannot wrap meta parameters wait here."""
     seconds: dict[str, float] = attrs.field(factory=dict)
     """How long each stage that ran took."""
-
-    @property
-    def base_name_or_path(self) -> str | None:
-        """What an adapter's configuration names as its base model."""
-        return None if self.base_directory is None else str(self.base_directory)

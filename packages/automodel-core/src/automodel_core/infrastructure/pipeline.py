@@ -93,6 +93,7 @@ def _start(
         plan=plan_infrastructure(facts),
         base_directory=base,
         restore_directory=restore_directory,
+        base_name_or_path=given.name_or_path if isinstance(given, Blueprint) else None,
         is_blueprint=is_blueprint,
         ties=dict(adapter.tied_names(model)),
     )

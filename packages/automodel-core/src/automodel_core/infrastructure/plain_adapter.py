@@ -60,7 +60,7 @@ class PlainAdapter:
     def initialisers(self, model: nn.Module) -> Mapping[str, Initialiser]:
         """Return what the ``reset_parameters`` of torch's layers do."""
         steps = [
-            InitialisationStep(name, module, lambda stand_in: stand_in.reset_parameters())
+            InitialisationStep(name, module, lambda stand_in: stand_in.reset_parameters())  # type: ignore[operator]
             for name, module in model.named_modules()
             if hasattr(module, "reset_parameters")
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from automodel_core.diagnostics.placing import placed_at
 from automodel_core.errors import InputError
 from automodel_core.hookspecs import hookimpl
 from automodel_core.infrastructure import freeze
@@ -44,7 +45,9 @@ def apply_qat(config: RunConfig, model: nn.Module, build: ModelBuild) -> nn.Modu
 @hookimpl
 def apply_load(config: RunConfig, model: nn.Module, build: ModelBuild) -> nn.Module:
     """Bind every name to its source."""
-    build.bound.update(bind_weights(model, build))
+    place = config.span("restore_from.path") if build.restore_directory is not None else None
+    with placed_at(place or config.span("model.name_or_path") or config.span("model")):
+        build.bound.update(bind_weights(model, build))
     return model
 
 

@@ -23,6 +23,7 @@ def realise(blueprint: Blueprint, device: torch.device, seed: int) -> nn.Module:
         plan=(),
         base_directory=blueprint.weights_directory,
         restore_directory=None,
+        base_name_or_path=blueprint.name_or_path,
         is_blueprint=True,
         ties=dict(blueprint.adapter.tied_names(blueprint.module)),
     )

@@ -48,7 +48,7 @@ def adapter_config(
         "auto_mapping": None,
         "inference_mode": True,
         "r": peft.rank,
-        "lora_alpha": peft.alpha,
+        "lora_alpha": int(peft.alpha) if float(peft.alpha).is_integer() else peft.alpha,
         "lora_dropout": peft.dropout,
         "use_rslora": peft.use_rslora,
         "use_dora": False,

@@ -52,7 +52,7 @@ def open_file(path: Path) -> dict[str, WeightSource]:
     """Return a source for every tensor of one safetensors file."""
     try:
         handle = safe_open(path, framework="pt")
-        return {key: _leaf(path, handle, key) for key in handle.keys()}  # noqa: SIM118 (not a mapping)
+        return {key: _leaf(path, handle, key) for key in handle.keys()}  # type: ignore[no-untyped-call] # noqa: SIM118 (not a mapping)
     except (SafetensorError, OSError) as error:
         raise InputError(
             Diagnostic(

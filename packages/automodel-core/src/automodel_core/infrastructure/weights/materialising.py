@@ -65,4 +65,4 @@ def _along_first(placement: Placement, dim: int, ndim: int) -> Placement:
     if not isinstance(placement, Shard) or placement.dim % ndim != dim:
         return Replicate()
     split_factor = getattr(placement, "split_factor", None)
-    return Shard(0) if split_factor is None else type(placement)(0, split_factor=split_factor)
+    return Shard(0) if split_factor is None else type(placement)(0, split_factor=split_factor)  # type: ignore[call-arg]

@@ -91,11 +91,11 @@ def _run(recorder: _Recorder, step: InitialisationStep) -> None:
             recorder.not_understood(weight)
 
 
-class _Recorder(TorchDispatchMode):
+class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Sees the in-place operations of one step."""
 
     def __init__(self, histories: Mapping[int, _History], step: InitialisationStep, muted: frozenset[int]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._histories, self._step, self._muted = histories, step, muted
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -147,7 +147,8 @@ class _MetaQuestions(TorchFunctionMode):
         self._recorder = recorder
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is torch.Tensor.is_meta.__get__ and isinstance(args[0], torch.Tensor):
+        asked = torch.Tensor.is_meta.__get__  # type: ignore[attr-defined]
+        if func is asked and isinstance(args[0], torch.Tensor):
             self._recorder.not_understood(args[0])
         return func(*args, **(kwargs or {}))
 

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import torch
 
+SEED_YAML = Path(__file__).parent / "data" / "seed.yaml"
+"""The YAML of the first seed, verbatim."""
+
 SUBJECTS = ("river", "mountain", "engine", "poet", "city", "planet", "theory", "bird")
 QUALITIES = ("old", "bright", "slow", "famous", "distant", "quiet", "large", "rare")
 

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from tiny import llama_config, make_model, nemotron_h_config, write_squad
 
-SEED_YAML = Path(__file__).parents[1] / "data" / "seed.yaml"
-
 
 @pytest.fixture(scope="session")
 def llama(tmp_path_factory):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import SEED_YAML
+from tiny import SEED_YAML
 
 TARGET = "_target_: NeMoAutoModelForCausalLM.from_pretrained"
 
@@ -59,14 +59,21 @@ def test_it_is_refused_with_its_place_and_a_way_out(case, written, automodel):
         assert words in err
 
 
-def test_several_mistakes_are_said_at_once(written, automodel):
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ([put("step_scheduler", max_step=2), put("dataloader", batch_size=0)], ["max_step", "batch_size"]),
+        ([put("optimizer", lrr=1), put("dataset", pth="x"), put("loss_fn", _target_="torch.nn.Nothing")], ["lrr", "pth", "torch.nn.Nothing"]),
+    ],
+)
+def test_several_mistakes_are_said_at_once(changes, says, written, automodel):
     def change(config):
-        config["optimizer"]["lrr"] = 1
-        config["step_scheduler"]["max_step"] = 2
-        config["dataloader"]["batch_size"] = 0
+        for one in changes:
+            one(config)
 
-    _, _, err = automodel("finetune", "llm", "-c", written(change))
-    for words in ("lrr", "max_step", "batch_size"):
+    code, _, err = automodel("finetune", "llm", "-c", written(change))
+    assert code == 2
+    for words in says:
         assert words in err
 
 

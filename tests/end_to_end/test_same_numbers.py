@@ -87,7 +87,7 @@ def test_validation_loss_equals_one_computed_over_all_tokens_at_once(small_confi
     model, loader = recipe.run.model.eval(), recipe.run.validation["validation"]
     with torch.no_grad():
         batch = PaddedCollate(1)([loader.dataset[i] for i in range(len(loader.dataset))])
-        logits = model(batch["input_ids"], attention_mask=batch["attention_mask"]).logits
+        logits = model(batch["input_ids"], attention_mask=batch.get("attention_mask")).logits
         expected = F.cross_entropy(logits.flatten(0, 1), batch["labels"].flatten())
     validations = records(small_config["checkpoint"]["directory"], "validation")
     assert [v["step"] for v in validations] == [2, 4]

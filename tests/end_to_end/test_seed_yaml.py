@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from conftest import SEED_YAML
+from tiny import SEED_YAML
 from transformers import AutoModelForCausalLM
 
 LOGGED = ["step", "epoch", "loss", "grad_norm", "lr", "mem", "tps", "mfu"]

@@ -49,7 +49,7 @@ class OrderedLoader:
             batch_sampler=list(order.batches(epoch, self.batch_size, skip=skip)),
             collate_fn=self.collate,
             num_workers=self.num_workers,
-            pin_memory=self.pin_memory,
+            pin_memory=self.pin_memory and torch.accelerator.is_available(),
             generator=torch.Generator().manual_seed(seed_of("workers", self.seed, epoch)),
         )
         return iter(loader)

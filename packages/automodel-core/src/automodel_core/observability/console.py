@@ -9,7 +9,6 @@ from automodel_core.hookspecs import hookimpl
 from automodel_core.observability.samples import MetricsSample, ValidationSample
 
 if TYPE_CHECKING:
-    from automodel_core.infrastructure.plan import PlannedStage
     from automodel_core.training.run_state import RunState
     from automodel_core.training.step_scheduler import StepScheduler
 
@@ -23,12 +22,12 @@ class ConsoleLog:
         self._unsupervised = 0
 
     @hookimpl
-    def stage_finished(self, stage: PlannedStage, seconds: float) -> None:
-        self._print(f"stage {stage.stage}: {stage.because} ({seconds:.2f} s)")
-
-    @hookimpl
     def run_started(self, run: RunState) -> None:
         self._scheduler = run.scheduler
+        for planned in run.build.plan:
+            seconds = run.build.seconds.get(planned.stage.value)
+            took = "nothing to do" if seconds is None else f"{seconds:.2f} s"
+            self._print(f"stage {planned.stage.value}: {planned.because} ({took})")
         parameters = sum(p.numel() for p in run.model.parameters())
         trainable = sum(p.numel() for p in run.model.parameters() if p.requires_grad)
         share = 100 * trainable / max(parameters, 1)

@@ -35,7 +35,7 @@ class JsonLines:
 
     @hookimpl
     def stage_finished(self, stage: PlannedStage, seconds: float) -> None:
-        record = {"event": "stage", "stage": stage.stage, "because": stage.because, "seconds": seconds}
+        record = {"event": "stage", "stage": stage.stage.value, "because": stage.because, "seconds": seconds}
         self._early.append(record)
 
     @hookimpl

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from torch import nn
 
 from automodel_core.checkpoint.config import CheckpointConfig
 from automodel_core.config import RunConfig
-from automodel_core.config.components import build_component
+from automodel_core.config.components import build_component, resolve_target
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_core.hookspecs import hookimpl
@@ -39,9 +40,11 @@ def build_optimizer(config: RunConfig, model: nn.Module) -> torch.optim.Optimize
 def build_lr_scheduler(config: RunConfig, optimizer: torch.optim.Optimizer, total_steps: int) -> Any:
     if config.lr_scheduler is None:
         return NOTHING
-    return build_component(
-        config.lr_scheduler, config.vocabulary, optimizer=optimizer, optional={"total_steps": total_steps}
-    )
+    arguments: dict[str, Any] = {"optimizer": optimizer}
+    target = resolve_target(config.lr_scheduler, config.vocabulary)
+    if "total_steps" in inspect.signature(target).parameters and "total_steps" not in config.lr_scheduler.kwargs:
+        arguments["total_steps"] = total_steps
+    return build_component(config.lr_scheduler, config.vocabulary, **arguments)
 
 
 @hookimpl

@@ -11,13 +11,13 @@ from automodel_core.training.gradients import scale_grads_and_clip_grad_norm
 from automodel_core.training.run_state import RunState
 from automodel_core.training.saving import save_checkpoint
 from automodel_core.training.step_scheduler import Group
-from automodel_core.training.throughput import StepClock, peak_memory
+from automodel_core.training.throughput import StepClock, flops_per_token, peak_memory
 from automodel_core.training.validation import validate
 
 
 def train(run: RunState) -> None:
     """Take every step that is left: accumulate, clip, update, report; validate and save when due."""
-    clock = StepClock(run.device, run.build.flops_per_token())
+    clock = StepClock(run.device, flops_per_token(run.build.adapter, run.model))
     max_norm = run.config.clip_grad_norm.max_norm
     run.model.train()
     for group in run.scheduler.groups():
@@ -34,7 +34,7 @@ def train(run: RunState) -> None:
         run.optimizer.zero_grad()
         run.scheduler.advance(group)
 
-        rate, mfu = clock.lap(loss.tokens)
+        rate, mfu = clock.lap(loss)
         sample = MetricsSample(
             step=group.step,
             epoch=group.epoch,
@@ -65,7 +65,6 @@ def _after_step(run: RunState, group: Group) -> bool:
 
 def _finite_mean(loss: StepLoss, group: Group) -> float:
     """Return the mean loss over targets. Raises :class:`RunFailedError` when it is not finite."""
-    mean = float(loss.total) / max(loss.targets, 1)
-    if not math.isfinite(mean):
-        raise RunFailedError(f"the loss of step {group.step} is {mean}; the step was not taken")
-    return mean
+    if not math.isfinite(loss.mean):
+        raise RunFailedError(f"the loss of step {group.step} is {loss.mean}; the step was not taken")
+    return loss.mean

@@ -9,6 +9,7 @@ from torch import nn
 from automodel_core.config import Component
 from automodel_core.config.components import build_component, component_arguments, resolve_target
 from automodel_core.config.vocabulary import Vocabulary
+from automodel_core.diagnostics.placing import placed_at
 from automodel_core.infrastructure.blueprint import Blueprint
 
 
@@ -24,10 +25,11 @@ def build_model_component(component: Component, vocabulary: Vocabulary) -> Bluep
     """Return what ``component`` describes: a blueprint when its class can give one, else the module its target makes."""
     target = resolve_target(component, vocabulary)
     owner, method = (target, "__call__") if isinstance(target, type) else (_owner(target), getattr(target, "__name__", ""))
-    if _describes(owner):
-        return owner.blueprint(method, **component_arguments(component, vocabulary))
-    model: nn.Module = build_component(component, vocabulary)
-    return model
+    with placed_at(component.span, component.key_spans):
+        if _describes(owner):
+            return owner.blueprint(method, **component_arguments(component, vocabulary))
+        model: nn.Module = build_component(component, vocabulary)
+        return model
 
 
 def _owner(target: Any) -> Any:

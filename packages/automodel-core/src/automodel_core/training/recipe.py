@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ from automodel_core.checkpoint.directory import Checkpoint, open_checkpoint
 from automodel_core.checkpoint.writer import CheckpointWriter
 from automodel_core.config import RunConfig, load_run_config
 from automodel_core.data.loader import BatchStream, OrderedLoader
-from automodel_core.diagnostics import Diagnostic
+from automodel_core.diagnostics import Diagnostic, render
 from automodel_core.hookspecs import hookimpl
 from automodel_core.infrastructure.pipeline import build_infrastructure
 from automodel_core.observability.console import ConsoleLog
@@ -21,6 +22,7 @@ from automodel_core.plugins.core_defaults import load_core_defaults
 from automodel_core.plugins.hook_table import hook_table
 from automodel_core.specs import NOTHING
 from automodel_core.training.batch_keys import check_model_inputs
+from automodel_core.training.component_check import check_components
 from automodel_core.training.device import choose_device
 from automodel_core.training.loop import train
 from automodel_core.training.random_state import seed_everything
@@ -57,6 +59,7 @@ class BaseRecipe:
         right before a model is built.
         """
         config, host = self.config, self.host
+        check_components(config)
         seed_everything(config.rng.seed)
         checkpoint = self._checkpoint_to_restore()
         state = read_compatible_state(checkpoint, config) if checkpoint is not None else None
@@ -125,12 +128,15 @@ class BaseRecipe:
             self.host.notify("run_finished", outcome=outcome)
 
     def _say_nothing_left(self) -> None:
-        from automodel_core.diagnostics.rendering import print_diagnostics
-
         step = self.run.scheduler.step
         message = f"the run is finished at step {step}: nothing is left to train"
         helps = ("raise `step_scheduler.max_steps` or `step_scheduler.num_epochs` to go on",)
-        print_diagnostics([Diagnostic("AM910", message, helps=helps, severity="warning")])
+        _warn([Diagnostic("AM910", message, helps=helps, severity="warning")])
+
+
+def _warn(warnings: Sequence[Diagnostic]) -> None:
+    if warnings:
+        print(render(warnings, sys.stderr), end="", file=sys.stderr, flush=True)
 
 
 def run_recipe(
@@ -148,6 +154,7 @@ def run_recipe(
     """
     catalog = Catalog.discover() if catalog is None else catalog
     config = load_run_config(config_path, overrides=overrides, vocabulary=catalog.vocabulary())
+    _warn(config.warnings)
     recipe = recipe_class(config)
     recipe.host = run_host(
         recipe,

@@ -5,10 +5,16 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import attrs
 import torch
+from torch import nn
+
+from automodel_core.infrastructure.blueprint import ModelAdapter
+from automodel_core.training.batches import StepLoss
 
 GIB: Final = 2**30
 
@@ -46,19 +52,24 @@ class StepClock:
     """Wall time from the end of one step to the end of the next, loading and logging included."""
 
     device: torch.device
-    flops_per_token: float | None = None
+    flops_per_token: Callable[[int], float | None]
+    """Maps a sequence length to the training FLOPs of one token."""
     _last: float = attrs.field(factory=time.perf_counter)
 
     def restart(self) -> None:
         """Start counting now: what came since the last step (validation, a checkpoint) is not the step's."""
         self._last = time.perf_counter()
 
-    def lap(self, tokens: int) -> tuple[float, float | None]:
-        """Return (tokens per second, MFU) of the step that ends now."""
+    def lap(self, loss: StepLoss) -> tuple[float, float | None]:
+        """Return (tokens per second, MFU) of the step that ends now. The MFU takes sequences of the mean length."""
         now = time.perf_counter()
-        rate = tokens / max(now - self._last, 1e-9)
+        rate = loss.tokens / max(now - self._last, 1e-9)
         self._last = now
         peak = peak_flops(self.device)
-        if peak is None or self.flops_per_token is None:
-            return rate, None
-        return rate, rate * self.flops_per_token / peak
+        flops = self.flops_per_token(round(loss.tokens / max(loss.sequences, 1))) if peak is not None else None
+        return rate, None if peak is None or flops is None else rate * flops / peak
+
+
+def flops_per_token(adapter: ModelAdapter, model: nn.Module) -> Callable[[int], float | None]:
+    """Return the adapter's count as a function of the sequence length, remembered for each length."""
+    return lru_cache(maxsize=256)(lambda sequence_length: adapter.flops_per_token(model, sequence_length))

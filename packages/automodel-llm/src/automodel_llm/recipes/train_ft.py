@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import attrs
-import torch
 from torch import nn
 
 from automodel_core.config import RunConfig
-from automodel_core.config.components import build_component, inherit_arguments
+from automodel_core.config.components import build_component
 from automodel_core.data.loader import OrderedLoader
 from automodel_core.diagnostics import Diagnostic
+from automodel_core.diagnostics.placing import placed_at
 from automodel_core.errors import InputError
 from automodel_core.infrastructure.blueprint import Blueprint
 from automodel_core.specs import NOTHING
-from automodel_core.training.batches import Batch, StepLoss
+from automodel_core.training.batches import Batch, StepLoss, add_losses
+from automodel_core.training.component_check import complete_component
 from automodel_core.training.device import to_device
 from automodel_core.training.model_component import build_model_component
 from automodel_core.training.recipe import BaseRecipe, run_recipe
@@ -53,12 +54,11 @@ class TrainFinetuneRecipe(BaseRecipe):
             helps = ("set it to `false`: batches are then padded to their longest sample",)
             raise InputError(Diagnostic("AM340", message, config.span("packed_sequence.enabled"), helps=helps))
         training = split == "train"
-        component = config.dataset if training else config.validation_dataset
+        component = complete_component(config, "dataset" if training else "validation_dataset")
         if component is None:
             return NOTHING
-        fallbacks = (config.model,) if training else (config.dataset, config.model)
-        component = inherit_arguments(component, *fallbacks, vocabulary=config.vocabulary)
-        dataset = build_component(component, config.vocabulary)
+        with placed_at(component.span, component.key_spans):
+            dataset = build_component(component, config.vocabulary)
         train, held_out = config.dataloader, config.validation_dataloader
         return OrderedLoader(
             dataset,
@@ -119,17 +119,11 @@ def token_loss(run: RunState, batch: Batch) -> StepLoss:
         labels = labels[:, supervised]
     logits = run.model(**inputs, use_cache=False).logits
     total = run.loss_fn(logits, labels.to(run.device))
-    return StepLoss(total, int((labels != IGNORED).sum()), tokens)
+    return StepLoss(total, int((labels != IGNORED).sum()), tokens, sequences=len(labels))
 
 
 def _keeps_logits(model: nn.Module) -> bool:
     return "logits_to_keep" in inspect.signature(model.forward).parameters
-
-
-def add_losses(losses: Sequence[StepLoss]) -> StepLoss:
-    """Return the sum of losses over micro-batches."""
-    total = torch.stack([loss.total for loss in losses]).sum()
-    return StepLoss(total, sum(loss.targets for loss in losses), sum(loss.tokens for loss in losses))
 
 
 def _model_name(config: RunConfig) -> str | None:

@@ -1,0 +1,41 @@
+"""Checking every component of a config before the first one is built."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from automodel_core.config import Component, RunConfig
+from automodel_core.config.components import component_problems, inherit_arguments
+from automodel_core.errors import InputError
+
+_PROVIDED: Final = {"optimizer": ("params",), "lr_scheduler": ("optimizer", "total_steps")}
+"""Arguments that builders supply themselves."""
+
+_FALLBACKS: Final = {"dataset": ("model",), "validation_dataset": ("dataset", "model")}
+"""Sections that a section's missing arguments come from, the first first."""
+
+
+def complete_component(config: RunConfig, section: str) -> Component | None:
+    """Return the component of ``section`` with what it leaves out taken from the sections it falls back on."""
+    component: Component | None = getattr(config, section)
+    if component is None:
+        return None
+    fallbacks = [getattr(config, name) for name in _FALLBACKS.get(section, ())]
+    return inherit_arguments(component, *fallbacks, vocabulary=config.vocabulary) if fallbacks else component
+
+
+def check_components(config: RunConfig) -> None:
+    """Import every target and compare its signature with the keys, calling nothing. Raises all problems at once."""
+    problems = []
+    for section, spec in config.vocabulary.sections.items():
+        if not spec.component or getattr(config, section) is None:
+            continue
+        try:
+            component = complete_component(config, section)
+        except InputError as error:
+            problems.extend(error.diagnostics)
+        else:
+            assert component is not None
+            problems.extend(component_problems(component, config.vocabulary, _PROVIDED.get(section, ())))
+    if problems:
+        raise InputError(list(dict.fromkeys(problems)))

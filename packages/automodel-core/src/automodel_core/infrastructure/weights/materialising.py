@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import torch
 from torch.distributed.tensor import DTensor, Placement, Replicate, Shard, distribute_tensor
+from torch.distributed.tensor.placement_types import _StridedShard  # packed columns; it is not a kind of Shard
 
 from automodel_core.infrastructure.weights.source import WeightSource, whole
 
@@ -57,12 +58,13 @@ def _runs(parameter: DTensor, dim: int) -> Runs:
 
 
 def _shards(placement: Placement, dim: int, ndim: int) -> bool:
-    return isinstance(placement, Shard) and placement.dim % ndim == dim
+    return isinstance(placement, (Shard, _StridedShard)) and placement.dim % ndim == dim
 
 
 def _along_first(placement: Placement, dim: int, ndim: int) -> Placement:
     """Return the placement of a vector that is split as dimension ``dim`` of the parameter is."""
-    if not isinstance(placement, Shard) or placement.dim % ndim != dim:
+    if not _shards(placement, dim, ndim):
         return Replicate()
-    split_factor = getattr(placement, "split_factor", None)
-    return Shard(0) if split_factor is None else type(placement)(0, split_factor=split_factor)  # type: ignore[call-arg]
+    if isinstance(placement, _StridedShard):
+        return _StridedShard(0, split_factor=placement.split_factor)
+    return Shard(0)

@@ -148,7 +148,7 @@ class _MetaQuestions(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         asked = torch.Tensor.is_meta.__get__  # type: ignore[attr-defined]
-        if func is asked and isinstance(args[0], torch.Tensor):
+        if func == asked and isinstance(args[0], torch.Tensor):
             self._recorder.not_understood(args[0])
         return func(*args, **(kwargs or {}))
 

@@ -80,7 +80,8 @@ def _named_route(route: str, catalog: Catalog) -> Owned[Route]:
 def _route_of_model(config: RunConfig, catalog: Catalog) -> Owned[Route]:
     """Return the route of the plugin that declares the model's target: its only one, or the ``finetune`` one."""
     target = config.model.target
-    owner = catalog.targets.get(target)
+    class_name = target.rpartition(".")[0]  # the target may be a class method: `….from_pretrained`
+    owner = catalog.targets.get(target) or catalog.targets.get(class_name)
     routes = dict.fromkeys(o for o in catalog.routes.values() if owner is not None and o.plugin == owner.plugin)
     finetune = [owned for owned in routes if owned.spec.command == DEFAULT_COMMAND]
     candidates = list(routes) if len(routes) == 1 else finetune

@@ -12,7 +12,7 @@ from automodel_core.config.component import TARGET_KEY, Component, ComponentRead
 from automodel_core.config.nodes import MappingNode, Node, ScalarNode, replaced
 from automodel_core.config.overrides import known_keys
 from automodel_core.config.paths import Path, format_path
-from automodel_core.config.scalars import is_number_text, resolve_scalar
+from automodel_core.config.scalars import is_number_text
 from automodel_core.config.schemas import is_inert, load_schema
 from automodel_core.config.structure import (
     FieldProblem,
@@ -22,6 +22,7 @@ from automodel_core.config.structure import (
     structure_section,
 )
 from automodel_core.config.trust import target_problem
+from automodel_core.config.types import describe_type
 from automodel_core.config.vocabulary import Vocabulary
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
 from automodel_core.specs import SectionSpec
@@ -198,25 +199,31 @@ def _unknown_key(spec: SectionSpec, path: Path, span: Span | None, error: Unknow
 
 
 def _type_help(error: WrongTypeError, name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the label for a value of the wrong type, and what to type instead."""
     value = error.value
-    key = name.rpartition(".")[2]
-    expected = str(error.annotation)
+    expected = describe_type(error.annotation)
+    prefix = "" if name.endswith("]") else f"{name.rpartition('.')[2]}: "
     if isinstance(value, str):
-        if is_number_text(value) and type(resolve_scalar(value)).__name__ in ("int", "float"):
-            return "text, because it is quoted", (f"drop the quotes: `{key}: {value}`",)
-        choices = [choice for choice in _choices(error.annotation) if isinstance(choice, str)]
-        if choices:
-            return "not one of the choices", did_you_mean(value, choices)
-        if value.lower() in ("yes", "no", "on", "off") and "bool" in expected:
-            word = "true" if value.lower() in ("yes", "on") else "false"
-            return "text in YAML 1.2", (f"write `{key}: {word}`",)
-        without = value.replace("_", "").replace(",", "")
-        if without != value and is_number_text(without):
-            return "text, not a number", (f"write `{key}: {without}`",)
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 and "int" in expected:
-        return "a number with a fraction", (f"write `{key}: {int(value)}`",)
-    if isinstance(value, int | float) and "str" in expected:
-        return "a number", (f"quote it: `{key}: '{str(value).lower()}'`",)
+        return _text_help(value, error.annotation, prefix)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 and "integer" in expected:
+        return "a number with a fraction", (f"write `{prefix}{int(value)}`",)
+    if isinstance(value, int | float) and "text" in expected:
+        return "not text", (f"quote it: `{prefix}'{str(value).lower()}'`",)
+    return "wrong type", ()
+
+
+def _text_help(value: str, annotation: Any, prefix: str) -> tuple[str, tuple[str, ...]]:
+    if is_number_text(value):
+        return "text, because it is quoted", (f"drop the quotes: `{prefix}{value}`",)
+    choices = [choice for choice in _choices(annotation) if isinstance(choice, str)]
+    if choices:
+        return "not one of the choices", did_you_mean(value, choices)
+    if value.lower() in ("yes", "no", "on", "off") and "`true`" in describe_type(annotation):
+        word = "true" if value.lower() in ("yes", "on") else "false"
+        return "text in YAML 1.2", (f"write `{prefix}{word}`",)
+    without = value.replace("_", "").replace(",", "")
+    if without != value and is_number_text(without):
+        return "text, not a number", (f"write `{prefix}{without}`",)
     return "wrong type", ()
 
 

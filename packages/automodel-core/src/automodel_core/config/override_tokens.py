@@ -79,7 +79,7 @@ def split_overrides(words: Sequence[str], known_keys: Collection[str]) -> SplitO
 
 def _next_word(words: Sequence[str], position: int, known_keys: Collection[str]) -> tuple[_Word, int]:
     text = words[position]
-    if text.startswith("--"):
+    if text.startswith("--") and text != "--":
         return _flag(words, position)
     if text.startswith("~"):
         return _Word(text, "delete", text[1:], 1, None), 1

@@ -73,7 +73,8 @@ def _trusted(target: str, span: Span | None, vocabulary: Vocabulary) -> Any:
         if isinstance(found, ModuleType):
             message = f"`{target}` goes through `{name}`, which is a module that `{module.__name__}` only imports"
             raise InputError(Diagnostic("AM204", message, span, "refused", (f"it is `{found.__name__}`",)))
-    _check_origin(target, found, span, vocabulary)
+    if callable(found):
+        _check_origin(target, found, span, vocabulary)
     return found
 
 

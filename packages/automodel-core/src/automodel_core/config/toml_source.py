@@ -33,7 +33,7 @@ def parse_toml(source: SourceText) -> MappingNode:
     try:
         data = tomli.loads(source.text)
     except RecursionError:
-        raise InputError(Diagnostic("AM105", f"`{source.name}` is nested too deeply")) from None
+        raise InputError(Diagnostic("AM105", f"`{source.name}` is nested too deeply", source.span(0, 0, 0, 1))) from None
     except ValueError as error:
         raise InputError(_syntax_error(source, error)) from None
     return nodes_from_data(data, LinePlaces(source.name, _scan(source)))

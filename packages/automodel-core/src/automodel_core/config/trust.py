@@ -85,10 +85,13 @@ def _not_trusted(target: str, span: Span | None, vocabulary: Vocabulary) -> Diag
     if "." not in target:
         helps = (*known, "write the dotted name of a callable")
         return Diagnostic("AM203", f"no target is called `{target}`", span, "unknown short name", helps)
-    if any(below(name, root) and name != root for name in vocabulary.targets):
+    vouched = sorted({entry.prefix for entry in vocabulary.trusted if below(entry.prefix, root)})
+    if not vouched and any(below(name, root) for name in vocabulary.targets):
         message = f"`{target}` is not available: nothing installed declares it"
         return Diagnostic("AM210", message, span, "not available", known)
     allow = f'if it is yours, add `trusted = ["{root}"]` to `[tool.automodel]` in the `pyproject.toml` you run from'
+    if vouched:
+        allow = f"below `{root}`, these are trusted: " + ", ".join(f"`{prefix}`" for prefix in vouched)
     message = f"`{target}` is not trusted, so it was not imported"
     return Diagnostic("AM203", message, span, "neither declared nor below a trusted module", (*known, allow))
 

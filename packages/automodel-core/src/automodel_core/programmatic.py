@@ -21,23 +21,24 @@ DEFAULT_COMMAND: Final = "finetune"
 
 def run(
     config: str | Path | Mapping[str, Any],
-    overrides: Iterable[str] = (),
+    overrides: Iterable[str] | Mapping[str, Any] = (),
     plugins: Iterable[object] = (),
     plugin_files: Iterable[str | Path] = (),
     route: str | None = None,
 ) -> Any:
     """Run the recipe of ``config`` and return the recipe object, with everything that was built in its ``run``.
 
-    ``config`` is a YAML or TOML file, or a mapping. ``overrides`` are written as on the command line. ``plugins`` are
-    objects whose ``@hookimpl`` methods answer before everybody else's. Which recipe: the ``recipe:`` key of the
-    config, else ``route`` (``"finetune llm"``), else the ``finetune`` route of the plugin that declares the model's
-    target. A route without a declared recipe class calls its module's ``main`` and returns what that returns.
+    ``config`` is a YAML or TOML file, or a mapping. ``overrides`` are words as on the command line, or a mapping from
+    dotted keys to values. ``plugins`` are objects whose ``@hookimpl`` methods answer before everybody else's. Which
+    recipe: the ``recipe:`` key of the config, else ``route`` (``"finetune llm"``), else the ``finetune`` route of the
+    plugin that declares the model's target. A route without a declared recipe class calls its module's ``main`` and returns what that returns.
 
     Raise :class:`InputError` for what cannot work; nothing is printed for it.
     """
     from automodel_core.config import load_run_config
 
-    overrides, plugins, plugin_files = tuple(overrides), tuple(plugins), tuple(plugin_files)
+    overrides = overrides if isinstance(overrides, Mapping) else tuple(overrides)
+    plugins, plugin_files = tuple(plugins), tuple(plugin_files)
     catalog = Catalog.discover()
     loaded = load_run_config(config, overrides=overrides, vocabulary=catalog.vocabulary())
     chosen = None if loaded.recipe is not None else _choose_route(loaded, route, catalog)
@@ -47,9 +48,13 @@ def run(
     assert spec is not None
     from automodel_core.training.recipe import run_recipe
 
-    recipe_class, source = load_recipe_class(spec), cast(Any, config)
     return run_recipe(
-        recipe_class, source, overrides=overrides, plugins=plugins, plugin_files=plugin_files, catalog=catalog
+        load_recipe_class(spec),
+        cast(Any, config),
+        overrides=cast(Any, overrides),
+        plugins=plugins,
+        plugin_files=plugin_files,
+        catalog=catalog,
     )
 
 

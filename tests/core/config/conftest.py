@@ -12,7 +12,7 @@ from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_core.specs import ModelSpec, TargetSpec, TrustedPrefix
 
-PARTS = '''
+PARTS = """
 import functools
 import os
 from subprocess import run as launch
@@ -54,7 +54,7 @@ def fails(value=0):
 tripled = functools.partial(scale, factor=3.0)
 wrapped_launch = functools.partial(launch, "true")
 NOT_CALLABLE = 3
-'''
+"""
 
 
 @pytest.fixture(scope="session")

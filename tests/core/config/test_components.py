@@ -159,9 +159,7 @@ def test_extra_keys_pass_where_the_target_takes_any(vocabulary: Vocabulary) -> N
         ("tiny.gone", "AM205", "no_such_name"),
     ],
 )
-def test_a_target_that_cannot_be_imported_says_why(
-    vocabulary: Vocabulary, target: str, code: str, words: str
-) -> None:
+def test_a_target_that_cannot_be_imported_says_why(vocabulary: Vocabulary, target: str, code: str, words: str) -> None:
     with pytest.raises(InputError) as raised:
         resolve_target(Component(target), vocabulary)
     (found,) = raised.value.diagnostics

@@ -16,7 +16,9 @@ def test_an_exponent_makes_a_float_with_or_without_a_dot(text: str) -> None:
     assert value == pytest.approx(1e-5, rel=1e-15)
 
 
-@pytest.mark.parametrize(("text", "value"), [("0", 0), ("-12", -12), ("+7", 7), ("017", 17), ("0o17", 15), ("0xFf", 255)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("0", 0), ("-12", -12), ("+7", 7), ("017", 17), ("0o17", 15), ("0xFf", 255)]
+)
 def test_integers_in_three_bases(text: str, value: int) -> None:
     assert resolve_scalar(text) == value
     assert type(resolve_scalar(text)) is int
@@ -27,7 +29,9 @@ def test_what_yaml_1_1_converts_stays_text(text: str) -> None:
     assert resolve_scalar(text) == text
 
 
-@pytest.mark.parametrize("text", ["none", "None", "nan", "inf", "-", "+", ".", "e5", "1e", "0x", "-0x1", "tRue", "1.2.3"])
+@pytest.mark.parametrize(
+    "text", ["none", "None", "nan", "inf", "-", "+", ".", "e5", "1e", "0x", "-0x1", "tRue", "1.2.3"]
+)
 def test_what_only_looks_like_a_value_stays_text(text: str) -> None:
     assert resolve_scalar(text) == text
 

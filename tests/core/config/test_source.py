@@ -63,7 +63,12 @@ def test_the_first_of_several_merged_mappings_wins() -> None:
 
 
 def test_core_tags_convert_and_block_text_stays_text() -> None:
-    assert load_yaml("a: !!str 5\nb: !!float 1\nc: |\n  12\nd: !!int '7'\n") == {"a": "5", "b": 1.0, "c": "12\n", "d": 7}
+    assert load_yaml("a: !!str 5\nb: !!float 1\nc: |\n  12\nd: !!int '7'\n") == {
+        "a": "5",
+        "b": 1.0,
+        "c": "12\n",
+        "d": 7,
+    }
 
 
 def test_a_duplicate_key_names_both_places(tmp_path: Path) -> None:

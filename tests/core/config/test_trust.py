@@ -15,7 +15,13 @@ NEVER = [
     *("os.system", "os.path.join", "posix.system", "builtins.eval", "builtins.exec", "builtins.open", "sys.exit"),
     *("subprocess.run", "shutil.rmtree", "importlib.import_module", "runpy.run_path", "ctypes.CDLL"),
     *("pickle.load", "pickle.loads", "_pickle.loads", "dill.load", "cloudpickle.loads", "joblib.load", "marshal.loads"),
-    *("torch.load", "torch.serialization.load", "torch.jit.load", "torch.hub.load", "torch.hub.load_state_dict_from_url"),
+    *(
+        "torch.load",
+        "torch.serialization.load",
+        "torch.jit.load",
+        "torch.hub.load",
+        "torch.hub.load_state_dict_from_url",
+    ),
     *("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline", "torch.package.PackageImporter"),
     *("torch.ops.load_library", "numpy.load", "pandas.read_pickle"),
 ]
@@ -119,7 +125,8 @@ def test_the_core_vouches_for_optimizers_schedulers_modules_and_losses(target: s
 
 
 @pytest.mark.parametrize(
-    "target", ["torch.nn.modules.module.torch.load", "torch.optim.adam.torch.hub.load", "torch.nn.functional.torch.load"]
+    "target",
+    ["torch.nn.modules.module.torch.load", "torch.optim.adam.torch.hub.load", "torch.nn.functional.torch.load"],
 )
 def test_torch_is_not_reached_through_its_own_submodules(target: str) -> None:
     assert refusal(target, core_vocabulary()) == "AM204"

@@ -34,7 +34,7 @@ def untied_llama(tmp_path_factory):
     return make_model(tmp_path_factory.mktemp("untied"), config, tokenizer=False)
 
 
-@pytest.fixture()
+@pytest.fixture
 def make_config():
     """Return a config with the given sections; what else must be there is there."""
 
@@ -49,13 +49,13 @@ def make_config():
     return make
 
 
-@pytest.fixture()
+@pytest.fixture
 def make_host():
     """Return a host of the core's stages and the given plugin objects."""
     return lambda *plugins: run_host(None, core_plugins=[stage_hooks], user_plugins=plugins)
 
 
-@pytest.fixture()
+@pytest.fixture
 def build(make_config, make_host):
     """Run the pipeline on a blueprint or module, with config sections by keyword."""
 

@@ -12,7 +12,7 @@ from automodel_core.errors import InputError
 from automodel_core.infrastructure.weights import open_directory
 
 
-@pytest.fixture()
+@pytest.fixture
 def sharded(tmp_path):
     save_file({"a": torch.arange(6.0).reshape(2, 3)}, tmp_path / "model-1.safetensors")
     save_file({"b": torch.ones(2, dtype=torch.bfloat16)}, tmp_path / "model-2.safetensors")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from automodel_core.infrastructure.weights import Leaf, Opaque, Transposed, leaf_over, whole
 
+
 @st.composite
 def graphs(draw):
     """Return (tensor, source) built by the same random operations."""

@@ -25,7 +25,8 @@ def read_configuration(
     content = _read_json(directory)
     _check_known(content, directory, trust_remote_code)
     config = _made(lambda: AutoConfig.from_pretrained(directory, trust_remote_code=trust_remote_code))
-    changed = override(config, content, overrides, own_keys)
+    decoded, _ = PreTrainedConfig.get_config_dict(directory)  # transformers writes what JSON cannot say in its own way
+    changed = override(config, {**decoded, "model_type": config.model_type}, overrides, own_keys)
     changed.name_or_path = str(directory)
     return changed
 
@@ -53,10 +54,13 @@ def override(
     ]
     if unknown:
         raise InputError([_unknown(key, config, sorted(known), own_keys) for key in unknown])
-    merged = dict(content)
+    # Files of other releases may spell a key in the architecture's other way: one spelling, or the old value wins.
+    spelling = type(config).attribute_map
+    merged = {spelling.get(key, key): value for key, value in content.items()}
     for key, value in overrides.items():
-        old = merged.get(key)
-        merged[key] = {**old, **value} if isinstance(old, dict) and isinstance(value, dict) else value
+        old = merged.get(spelling.get(key, key))
+        both = isinstance(old, dict) and isinstance(value, dict)
+        merged[spelling.get(key, key)] = {**old, **value} if both else value
     changed = _made(lambda: type(config).from_dict(merged))
     ignored = [key for key, value in overrides.items() if not _took_effect(changed, key, value)]
     if ignored:

@@ -112,3 +112,9 @@ def test_a_model_that_no_plugin_declares_needs_a_route(config: dict[str, Any]) -
     assert found.code == "AM621"
     assert 'route="finetune llm"' in found.helps[0]
     assert found.span is not None
+
+
+def test_a_broken_plugin_is_a_warning(config: dict[str, Any], install_plugin: InstallPlugin) -> None:
+    install_plugin("bad", "raise RuntimeError('no licence')")
+    with pytest.warns(UserWarning, match="plugin `bad` .* is broken"):
+        am.run(config)

@@ -208,6 +208,22 @@ def test_a_broken_plugin_is_named_and_help_still_works(
     assert "Traceback" not in captured.err
 
 
+def test_a_plugin_that_breaks_after_its_routes_is_named_before_the_run(
+    install_plugin: InstallPlugin, audio: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once, although it is asked several times."""
+    audio("return 0")
+    install_plugin(
+        "late",
+        "from automodel_core.hookspecs import hookimpl\n@hookimpl\ndef targets():\n    raise RuntimeError('late')\n",
+    )
+    install_plugin("bad", "raise RuntimeError('no licence')")
+    assert main(["finetune", "audio", "-c", "x.yaml"]) == 0
+    error = capsys.readouterr().err
+    assert error.count("plugin `late` (automodel-late 1.0) is broken") == 1
+    assert error.count("plugin `bad` (automodel-bad 1.0) is broken") == 1
+
+
 def test_strict_plugins_fail_the_command_with_the_same_text(
     install_plugin: InstallPlugin, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -33,14 +34,17 @@ def run(
     recipe: the ``recipe:`` key of the config, else ``route`` (``"finetune llm"``), else the ``finetune`` route of the
     plugin that declares the model's target. A route without a declared recipe class calls its module's ``main`` and returns what that returns.
 
-    Raise :class:`InputError` for what cannot work; nothing is printed for it.
+    Raise :class:`InputError` for what cannot work; nothing is printed for it. A broken plugin is a warning.
     """
     from automodel_core.config import load_run_config
 
     overrides = overrides if isinstance(overrides, Mapping) else tuple(overrides)
     plugins, plugin_files = tuple(plugins), tuple(plugin_files)
     catalog = Catalog.discover()
-    loaded = load_run_config(config, overrides=overrides, vocabulary=catalog.vocabulary())
+    vocabulary = catalog.vocabulary()
+    for problem in catalog.problems():
+        warnings.warn(problem.message, stacklevel=2)
+    loaded = load_run_config(config, overrides=overrides, vocabulary=vocabulary)
     chosen = None if loaded.recipe is not None else _choose_route(loaded, route, catalog)
     spec = _declared_recipe(loaded, catalog) if chosen is None else _recipe_of_route(chosen.spec, catalog)
     if spec is None and chosen is not None:

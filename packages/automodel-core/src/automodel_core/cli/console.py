@@ -16,6 +16,11 @@ def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
         print(render(diagnostics, sys.stderr), end="", file=sys.stderr)
 
 
-def print_plugin_problems(catalog: Catalog) -> None:
-    """Print one line for each installed plugin that is broken, contested or slow."""
-    print(render_concise(catalog.problems()), end="", file=sys.stderr)
+def print_plugin_problems(catalog: Catalog, *, but: Sequence[Diagnostic] = ()) -> Sequence[Diagnostic]:
+    """Print one line for each installed plugin that is broken, contested or slow, and return what was known by now.
+
+    ``but`` are those that were printed before.
+    """
+    problems = catalog.problems()
+    print(render_concise(problem for problem in problems if problem not in but), end="", file=sys.stderr)
+    return problems

@@ -45,7 +45,7 @@ def _run_route(catalog: Catalog, line: CommandLine) -> int:
 
     # Before the route is looked up: the plugin that should have brought it may be the broken one.
     catalog.routes  # noqa: B018 (asks every plugin)
-    print_plugin_problems(catalog)
+    reported = print_plugin_problems(catalog)
     owned = find_route(catalog, line)
     arguments = split_run_arguments(line, 2)
     if arguments.wants_help:
@@ -54,6 +54,8 @@ def _run_route(catalog: Catalog, line: CommandLine) -> int:
     if arguments.config is None:
         usage = f"{PROGRAM} {line.words[0]} {line.words[1]} -c CFG"
         raise InputError(Diagnostic("AM708", "there is no config", line.end(), helps=(f"write `{usage}`",)))
+    catalog.vocabulary()  # What else the config will need of the plugins, so that a broken one is named first.
+    print_plugin_problems(catalog, but=reported)
     main = load_main(owned)
     code = main(arguments.config, overrides=arguments.overrides, plugins=(), plugin_files=arguments.plugin_files)
     return EXIT_DONE if code is None else int(code)

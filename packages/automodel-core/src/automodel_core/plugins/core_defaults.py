@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Final
@@ -16,4 +15,4 @@ CORE_DEFAULT_MODULES: Final = (
 
 def load_core_defaults(names: Iterable[str] = CORE_DEFAULT_MODULES) -> tuple[ModuleType, ...]:
     """Import the core's own implementations of hooks. Done when a run starts, not before: they import torch."""
-    return tuple(importlib.import_module(name) for name in names if importlib.util.find_spec(name) is not None)
+    return tuple(importlib.import_module(name) for name in names)

@@ -251,6 +251,29 @@ def test_plugins_list_shows_each_with_its_state(
     assert ["bad", "automodel-bad", "1.0", "broken", "-"] in rows
 
 
+def test_plugins_list_shows_who_answers_a_hook(
+    install_plugin: InstallPlugin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hooks = """
+        from automodel_core.hookspecs import hookimpl
+
+        @hookimpl{options}
+        def build_optimizer():
+            yield
+    """
+    install_plugin("wraps", hooks.format(options="(wrapper=True)"))
+    install_plugin("answers", hooks.format(options=""))
+    assert main(["plugins", "list", "--hook", "build_optimizer"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "wraps  (installed plugin, wrapper)",
+        "answers  (installed plugin)",
+        "automodel_core.training.defaults  (core)",
+    ]
+    assert main(["plugins", "list", "--hook", "build_optimizer", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0] == {"plugin": "wraps", "layer": "installed plugin", "wrapper": True}
+    assert "did you mean `build_optimizer`?" in refusal(capsys, "plugins", "list", "--hook", "build_optimiser")
+
+
 def test_a_tool_says_what_it_wants(capsys: pytest.CaptureFixture[str]) -> None:
     assert "usage: automodel plugins" in refusal(capsys, "plugins")
     assert "unrecognized arguments: --jsn" in refusal(capsys, "plugins", "list", "--jsn")

@@ -127,7 +127,7 @@ def test_strict_plugins_turn_a_broken_one_into_an_error_with_the_same_text(
 
 def test_a_disabled_plugin_is_not_imported(install_plugin: InstallPlugin) -> None:
     install_plugin("bad", "raise RuntimeError")
-    for name in ("bad", "automodel-bad"):
+    for name in ("bad", "automodel-bad", "Automodel_Bad"):
         catalog = discover(disabled=frozenset({name}))
         assert plugin_named(catalog, "bad").status == "disabled"
         assert catalog.problems() == ()

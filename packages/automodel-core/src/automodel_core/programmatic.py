@@ -32,7 +32,8 @@ def run(
     ``config`` is a YAML or TOML file, or a mapping. ``overrides`` are words as on the command line, or a mapping from
     dotted keys to values. ``plugins`` are objects whose ``@hookimpl`` methods answer before everybody else's. Which
     recipe: the ``recipe:`` key of the config, else ``route`` (``"finetune llm"``), else the ``finetune`` route of the
-    plugin that declares the model's target. A route without a declared recipe class calls its module's ``main`` and returns what that returns.
+    plugin that declares the model's target. A route without a declared recipe class calls its module's ``main`` and
+    returns what that returns.
 
     Raise :class:`InputError` for what cannot work; nothing is printed for it. A broken plugin is a warning.
     """

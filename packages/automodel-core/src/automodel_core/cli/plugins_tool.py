@@ -16,6 +16,8 @@ from automodel_core.plugins import Catalog, InstalledPlugin
 def main(line: CommandLine, catalog: Catalog) -> int:
     """Run the tool."""
     arguments = _parser().parse_args(line.words[1:])
+    if arguments.hook is not None:
+        return _list_call_order(arguments.hook, catalog, as_json=arguments.json)
     catalog.ask_everything()
     plugins = catalog.plugins
     if arguments.json:
@@ -31,7 +33,25 @@ def _parser() -> argparse.ArgumentParser:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = actions.add_parser("list", help="list the installed plugins", description="list the installed plugins")
     listing.add_argument("--json", action="store_true", help="print a JSON list")
+    listing.add_argument("--hook", metavar="NAME", help="show who answers a hook of a run, in the order of calls")
     return parser
+
+
+def _list_call_order(hook: str, catalog: Catalog, *, as_json: bool) -> int:
+    """Print the order of calls among what is installed; a run puts its recipe and the user's plugins before it."""
+    from automodel_core.plugins import run_host
+
+    order = run_host(None, catalog=catalog).call_order(hook)
+    print_plugin_problems(catalog)
+    if as_json:
+        data = [{"plugin": entry.plugin, "layer": entry.layer.label, "wrapper": entry.wrapper} for entry in order]
+        print(json.dumps(data, indent=2))
+        return EXIT_DONE
+    for entry in order:
+        print(f"{entry.plugin}  ({entry.layer.label}{', wrapper' if entry.wrapper else ''})")
+    if not order:
+        print(f"nothing that is installed implements {hook}")
+    return EXIT_DONE
 
 
 def _as_data(plugin: InstalledPlugin) -> dict[str, object]:

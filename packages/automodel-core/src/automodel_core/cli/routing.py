@@ -11,7 +11,7 @@ from automodel_core.diagnostics.suggest import closest, did_you_mean
 from automodel_core.errors import InputError
 from automodel_core.plugins import Catalog, Owned
 from automodel_core.plugins.domains import DOMAIN_DISTRIBUTIONS
-from automodel_core.plugins.settings import DISABLE_VARIABLE
+from automodel_core.plugins.settings import DISABLE_VARIABLE, normalised
 from automodel_core.specs import Route
 
 
@@ -43,7 +43,7 @@ def _state_of_our_domain(catalog: Catalog, domain: str) -> str | None:
     """Return ``missing`` or the status of the package when ``domain`` is one of ours, ``None`` when it is not."""
     if domain not in DOMAIN_DISTRIBUTIONS:
         return None
-    found = (p.status for p in catalog.plugins if p.distribution == DOMAIN_DISTRIBUTIONS[domain])
+    found = (p.status for p in catalog.plugins if normalised(p.distribution) == DOMAIN_DISTRIBUTIONS[domain])
     return next(found, "missing")
 
 

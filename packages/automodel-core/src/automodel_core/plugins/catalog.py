@@ -16,7 +16,7 @@ from automodel_core.plugins.installed import SLOW_SECONDS, InstalledPlugin, load
 from automodel_core.plugins.layers import Layer
 from automodel_core.plugins.ownership import Conflict, Owned, claim
 from automodel_core.plugins.run_plugin import RunPlugin
-from automodel_core.plugins.settings import DISABLE_VARIABLE, PluginSettings
+from automodel_core.plugins.settings import DISABLE_VARIABLE, PluginSettings, normalised
 from automodel_core.specs import (
     DoctorCheck,
     KeyAlias,
@@ -188,6 +188,7 @@ class Catalog:
 
     def _unknown_disabled(self) -> list[Diagnostic]:
         known = {name for plugin in self.plugins for name in (plugin.name, plugin.distribution)}
+        spellings = {normalised(name) for name in known}
         return [
             Diagnostic(
                 "AM604",
@@ -195,7 +196,8 @@ class Catalog:
                 helps=did_you_mean(name, known),
                 severity="warning",
             )
-            for name in sorted(self.settings.disabled - known)
+            for name in sorted(self.settings.disabled)
+            if normalised(name) not in spellings
         ]
 
 

@@ -13,7 +13,7 @@ import attrs
 
 from automodel_core.plugins.contract import contract_problems, implementations
 from automodel_core.plugins.domains import DOMAIN_DISTRIBUTIONS
-from automodel_core.plugins.settings import PluginSettings
+from automodel_core.plugins.settings import PluginSettings, normalised
 
 ENTRY_POINT_GROUP: Final = "automodel.plugins"
 SLOW_SECONDS: Final = 1.0
@@ -56,11 +56,11 @@ def load_installed_plugins(settings: PluginSettings) -> tuple[InstalledPlugin, .
         plugin = _describe(entry_point)
         first = found.get(plugin.name)
         if first is not None:
-            if _normalised(first.distribution) != _normalised(plugin.distribution):
+            if normalised(first.distribution) != normalised(plugin.distribution):
                 key = f"{plugin.name} of {plugin.distribution}"
                 found[key] = plugin.broken(f"the name `{plugin.name}` already belongs to {first.owner}")
             continue
-        if {plugin.name, plugin.distribution, _normalised(plugin.distribution)} & settings.disabled:
+        if settings.disables(plugin.name, plugin.distribution):
             found[plugin.name] = attrs.evolve(plugin, status="disabled")
         else:
             found[plugin.name] = _load(entry_point, plugin)
@@ -73,7 +73,7 @@ def _entry_points() -> Iterable[metadata.EntryPoint]:
 
 def _rank(entry_point: metadata.EntryPoint) -> tuple[int, str, str]:
     """Our own domains come first, so that nobody takes their names by sorting before them."""
-    distribution = _distribution_name(entry_point)
+    distribution = normalised(_distribution_name(entry_point))
     ours = list(DOMAIN_DISTRIBUTIONS.values())
     return (ours.index(distribution) if distribution in ours else len(ours), distribution, entry_point.name)
 
@@ -85,10 +85,6 @@ def _describe(entry_point: metadata.EntryPoint) -> InstalledPlugin:
 
 def _distribution_name(entry_point: metadata.EntryPoint) -> str:
     return entry_point.dist.name if entry_point.dist is not None else "unknown"
-
-
-def _normalised(distribution: str) -> str:
-    return distribution.lower().replace("_", "-").replace(".", "-")
 
 
 def _load(entry_point: metadata.EntryPoint, plugin: InstalledPlugin) -> InstalledPlugin:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,6 +23,10 @@ class PluginSettings:
     disabled: frozenset[str] = frozenset()
     project: ProjectFile = attrs.field(factory=ProjectFile)
 
+    def disables(self, *names: str) -> bool:
+        """Say whether one of ``names`` is disabled, in whatever spelling of a distribution's name."""
+        return not {normalised(name) for name in names}.isdisjoint(normalised(name) for name in self.disabled)
+
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, directory: Path | None = None) -> PluginSettings:
         """Read the environment and the project file of ``directory`` (by default those of the process).
@@ -36,3 +41,8 @@ class PluginSettings:
             disabled=frozenset(name for name in named if name) | frozenset(project.disable),
             project=project,
         )
+
+
+def normalised(distribution: str) -> str:
+    """Return the one spelling of a distribution's name (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()

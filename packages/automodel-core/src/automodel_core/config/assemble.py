@@ -24,6 +24,7 @@ from automodel_core.config.structure import (
 from automodel_core.config.trust import target_problem
 from automodel_core.config.types import describe_type
 from automodel_core.config.vocabulary import Vocabulary
+from automodel_core.config.yaml_source import MOST_PROBLEMS
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
 from automodel_core.specs import SectionSpec
 
@@ -47,14 +48,17 @@ def assemble(document: MappingNode, vocabulary: Vocabulary, required: Collection
     extras: dict[str, Any] = {}
     problems: list[Diagnostic] = []
     recipe: str | None = None
+    known = known_keys(document, vocabulary)
     for key, entry in document.entries.items():
+        if len(problems) >= MOST_PROBLEMS:
+            break
         spec = vocabulary.sections.get(str(key))
         if is_inert(key):
             extras[str(key)] = entry.node.to_data()
         elif key == "recipe":
             recipe = _recipe(entry.node, problems)
         elif spec is None:
-            problems.append(_unknown_section(str(key), entry.key_span, document, vocabulary))
+            problems.append(_unknown_section(str(key), entry.key_span, known, vocabulary))
         elif not (isinstance(entry.node, ScalarNode) and entry.node.value is None):
             value = _section(spec, entry.node, entry.key_span, document, vocabulary, problems)
             sections[spec.key] = value
@@ -87,7 +91,7 @@ def _section(
     if spec.component or not spec.schema:
         return _component(spec.key, node, key_span, document, vocabulary, problems)
     structured = structure_section(load_schema(spec.schema), node)
-    problems.extend(_field_problem(spec, node, key_span, found) for found in structured.problems)
+    problems.extend(_field_problem(spec, node, key_span, found) for found in structured.problems[:MOST_PROBLEMS])
     return structured.value
 
 
@@ -144,8 +148,8 @@ def _target_problems(component: Component, vocabulary: Vocabulary) -> list[Diagn
     return problems
 
 
-def _unknown_section(key: str, span: Span, document: MappingNode, vocabulary: Vocabulary) -> Diagnostic:
-    fields = [known for known in known_keys(document, vocabulary) if known.rpartition(".")[2] == key]
+def _unknown_section(key: str, span: Span, known_keys: list[str], vocabulary: Vocabulary) -> Diagnostic:
+    fields = [known for known in known_keys if known.rpartition(".")[2] == key]
     if fields:
         helps: tuple[str, ...] = ("did you mean " + " or ".join(f"`{field}`" for field in fields[:3]) + "?",)
     else:

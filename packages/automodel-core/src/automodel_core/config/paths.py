@@ -8,6 +8,8 @@ from collections.abc import Iterable
 Step = str | int
 Path = tuple[Step, ...]
 
+LONGEST_PATH = 64
+
 _SEGMENT = re.compile(r"(?P<name>[^.\[\]]+)(?P<indices>(\[-?[0-9]{1,9}\])*)")
 _INDEX = re.compile(r"\[(-?[0-9]+)\]")
 
@@ -20,9 +22,12 @@ def parse_path(text: str) -> Path:
     """Split a dotted path into names and, for what stands in brackets, list indices.
 
     Raises:
-        PathError: when a name is empty or a bracket holds anything but an integer.
+        PathError: when a name is empty, a bracket holds anything but an integer, or there are more steps than any
+            config is deep.
     """
     steps: list[Step] = []
+    if text.count(".") + text.count("[") >= LONGEST_PATH:
+        raise PathError(f"a path of more than {LONGEST_PATH} steps")
     for segment in text.split("."):
         match = _SEGMENT.fullmatch(segment)
         if match is None:

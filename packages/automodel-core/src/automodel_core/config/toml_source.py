@@ -18,7 +18,7 @@ _NAME = r"(?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')"
 _DOTTED = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
 _TABLE = re.compile(rf"\s*\[\s*({_DOTTED})\s*\]\s*(#.*)?")
 _TABLE_ITEM = re.compile(rf"\s*\[\[\s*({_DOTTED})\s*\]\]\s*(#.*)?")
-_ASSIGNMENT = re.compile(rf"\s*({_DOTTED})\s*=\s*(.*?)\s*")
+_ASSIGNMENT = re.compile(rf"\s*({_DOTTED})\s*=\s*(.*)")
 _PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 
@@ -33,7 +33,9 @@ def parse_toml(source: SourceText) -> MappingNode:
     try:
         data = tomli.loads(source.text)
     except RecursionError:
-        raise InputError(Diagnostic("AM105", f"`{source.name}` is nested too deeply", source.span(0, 0, 0, 1))) from None
+        raise InputError(
+            Diagnostic("AM105", f"`{source.name}` is nested too deeply", source.span(0, 0, 0, 1))
+        ) from None
     except ValueError as error:
         raise InputError(_syntax_error(source, error)) from None
     return nodes_from_data(data, LinePlaces(source.name, _scan(source)))
@@ -61,7 +63,7 @@ def _scan(source: SourceText) -> dict[tuple[Step, ...], tuple[Span, Span]]:
             continue
         key = source.span(number, match.start(1), number, match.end(1))
         path = _resolve(_names(match[1]), counts) if header else table + _names(match[1])
-        value = key if header else source.span(number, match.start(2), number, match.end(2))
+        value = key if header else source.span(number, match.start(2), number, match.start(2) + len(match[2].rstrip()))
         if item:
             counts[path] = counts.get(path, -1) + 1
             places.setdefault(path, (key, key))

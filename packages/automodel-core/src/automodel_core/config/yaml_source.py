@@ -19,6 +19,8 @@ from automodel_core.errors import InputError
 
 DEEPEST = 64
 LARGEST_TREE = 100_000
+MOST_PROBLEMS = 100
+"""After so many, reading stops: the file is not a config."""
 
 _TAG = "tag:yaml.org,2002:"
 _COLLECTION_TAGS = {"mapping": _TAG + "map", "sequence": _TAG + "seq"}
@@ -86,6 +88,11 @@ class _Composer:
             )
         return root
 
+    def report(self, problem: Diagnostic) -> None:
+        self.problems.append(problem)
+        if len(self.problems) >= MOST_PROBLEMS:
+            raise InputError(self.problems)
+
     def span(self, event: Any) -> Span:
         start, end = event.start_mark, event.end_mark
         return self.source.span(start.line, start.column, end.line, end.column)
@@ -138,9 +145,7 @@ class _Composer:
         try:
             return resolve_scalar(text)
         except NumberTooLongError as error:
-            self.problems.append(
-                Diagnostic("AM105", str(error), span, "too long", ("quote it if it is meant as text",))
-            )
+            self.report(Diagnostic("AM105", str(error), span, "too long", ("quote it if it is meant as text",)))
             return None
 
     def tagged(self, event: Any, span: Span) -> Scalar:
@@ -158,7 +163,7 @@ class _Composer:
     def unknown_tag(self, tag: str, span: Span) -> None:
         shown = tag.replace(_TAG, "!!")
         helps = ("remove the tag; code is named by `_target_`",)
-        self.problems.append(Diagnostic("AM106", f"the tag `{shown}` cannot be used here", span, "", helps))
+        self.report(Diagnostic("AM106", f"the tag `{shown}` cannot be used here", span, "", helps))
 
     def check_collection_tag(self, event: Any, kind: str) -> None:
         if event.tag not in (None, "!", _COLLECTION_TAGS[kind]):
@@ -220,11 +225,11 @@ class _Composer:
             help_line = "write a name before the colon"
         else:
             help_line = f"quote it: `'{node.span.text[node.span.column - 1 : node.span.end_column - 1]}'`"
-        self.problems.append(Diagnostic("AM106", "a key must be text", self.span(event), "not a name", (help_line,)))
+        self.report(Diagnostic("AM106", "a key must be text", self.span(event), "not a name", (help_line,)))
         return f"<key at {node.span.line}:{node.span.column}>"
 
     def duplicate(self, first: Entry, second: Entry) -> None:
-        self.problems.append(
+        self.report(
             Diagnostic(
                 "AM103",
                 f"the key `{second.key}` is written twice",
@@ -239,7 +244,7 @@ class _Composer:
         inherited: dict[Key, Entry] = {}
         for source in sources:
             if not isinstance(source, MappingNode):
-                self.problems.append(
+                self.report(
                     Diagnostic("AM106", "`<<` merges mappings only", merge.key_span, "", ("write `<<: *anchor`",))
                 )
                 continue

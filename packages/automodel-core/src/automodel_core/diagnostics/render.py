@@ -10,6 +10,7 @@ from typing import IO, Any
 from automodel_core.diagnostics.diagnostic import Diagnostic, Span
 
 _WIDEST_LINE = 120
+_LONGEST_TEXT = 2000
 _RESET = "\x1b[0m"
 _STYLES = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "place": "\x1b[34m", "help": "\x1b[36m"}
 
@@ -114,7 +115,9 @@ def _width(character: str) -> int:
 
 
 def _shown(text: str) -> str:
-    """Return ``text`` on one line, without anything a terminal would obey."""
+    """Return ``text`` on one line, not endless, without anything a terminal would obey."""
+    if len(text) > _LONGEST_TEXT:
+        text = text[:_LONGEST_TEXT] + "…"
     return "".join(_safe(character) for character in text.replace("\t", "    "))
 
 

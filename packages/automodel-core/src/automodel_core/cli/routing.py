@@ -64,7 +64,7 @@ def _unknown_command(catalog: Catalog, line: CommandLine) -> Diagnostic:
     if not catalog.routes:
         helps.append("the domains are packages of their own, for example `pip install automodel-llm`")
     message = f"unknown option `{word}`" if word.startswith("-") else f"unknown command `{word}`"
-    return Diagnostic("AM702" if not word.startswith("-") else "AM703", message, line.span(0), helps=tuple(helps))
+    return Diagnostic("AM703" if word.startswith("-") else "AM701", message, line.span(0), helps=tuple(helps))
 
 
 def _unknown_domain(catalog: Catalog, line: CommandLine, domain: str | None) -> Diagnostic:

@@ -59,8 +59,9 @@ def override(
     merged = {spelling.get(key, key): value for key, value in content.items()}
     for key, value in overrides.items():
         old = merged.get(spelling.get(key, key))
-        both = isinstance(old, dict) and isinstance(value, dict)
-        merged[spelling.get(key, key)] = {**old, **value} if both else value
+        if isinstance(old, dict) and isinstance(value, dict):
+            value = {**old, **value}
+        merged[spelling.get(key, key)] = value
     changed = _made(lambda: type(config).from_dict(merged))
     ignored = [key for key, value in overrides.items() if not _took_effect(changed, key, value)]
     if ignored:

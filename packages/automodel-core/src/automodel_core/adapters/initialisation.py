@@ -69,7 +69,7 @@ def _holds_only_unsaved_buffers(module: nn.Module) -> bool:
     return not module.state_dict() and any(True for _ in module.buffers(recurse=False))
 
 
-class _Written(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Written(TorchDispatchMode):
     """Notes which storages are written in place."""
 
     def __init__(self) -> None:

@@ -40,7 +40,7 @@ class ModelBuild:
     peft: PeftLayers | None = None
     """The adapters that the peft stage added."""
     bound: dict[str, WeightSource] = attrs.field(factory=dict)
-    """A source for every parameter and persistent buffer, filled by load and read by device."""
+    """A source for every parameter and persistent buffer, filled by load and used up by device."""
     finalisers: list[Callable[[nn.Module], nn.Module]] = attrs.field(factory=list)
     """What device runs, in order, once parameters are real: strategies that cannot wrap meta parameters wait here."""
     seconds: dict[str, float] = attrs.field(factory=dict)

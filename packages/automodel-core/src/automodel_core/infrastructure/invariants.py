@@ -48,9 +48,9 @@ def check_invariants(stage: Stage, model: nn.Module, before: ModelNames, ties: M
 
 
 def _check_ties(stage: Stage, model: nn.Module, ties: Mapping[str, str]) -> None:
-    parameters = dict(model.named_parameters(remove_duplicate=False))
+    weights = model.state_dict(keep_vars=True)
     for name, owner in ties.items():
-        if parameters[name] is not parameters[owner]:
+        if weights[name] is not weights[owner]:
             raise PluginError(f"after the {stage} stage `{name}` is no longer tied to `{owner}`")
 
 

@@ -18,7 +18,7 @@ from automodel_core.infrastructure.invariants import ModelNames, check_invariant
 from automodel_core.infrastructure.plain_adapter import PlainAdapter
 from automodel_core.infrastructure.plan import PlannedStage, plan_infrastructure
 from automodel_core.infrastructure.refusals import refuse_unavailable
-from automodel_core.infrastructure.stages import STAGES
+from automodel_core.infrastructure.stages import STAGES, Stage
 
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
@@ -42,7 +42,7 @@ def build_infrastructure(
     """
     build = _start(host, config, blueprint_or_module, device, seed, restore_directory, world_size)
     refuse_unavailable(config, build.facts)
-    if config.compile.enabled:
+    if config.compile.enabled and Stage.COMPILE.value not in build.facts.claimed:
         check_backend(config)
     names = ModelNames.of(build.model)
     for planned in build.plan:

@@ -28,10 +28,10 @@ def place_on_device(model: nn.Module, build: ModelBuild) -> nn.Module:
 
 def _fill(model: nn.Module, build: ModelBuild) -> None:
     weights = model.state_dict(keep_vars=True)
-    for name in sorted(set(weights) & set(build.bound)):
-        weight = weights[name]
-        if isinstance(weight, torch.Tensor):
-            materialise(weight, build.bound[name])
+    for name, weight in weights.items():
+        source = build.bound.pop(name, None)  # let go of it, and with the last one of its file
+        if source is not None and isinstance(weight, torch.Tensor):
+            materialise(weight, source)
 
 
 def _check_all_bound(model: nn.Module, build: ModelBuild) -> None:

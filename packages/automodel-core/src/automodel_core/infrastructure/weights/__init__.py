@@ -1,6 +1,7 @@
 """Where every weight comes from: files, seeded initialisers, and positional graphs over them."""
 
-from automodel_core.infrastructure.weights.directory import open_directory, open_file
+from automodel_core.infrastructure.weights.directory import open_directory
+from automodel_core.infrastructure.weights.file import open_file
 from automodel_core.infrastructure.weights.graph import Cast, Concat, Opaque, Part, Squeezed, Stack, Transposed
 from automodel_core.infrastructure.weights.initialisers import (
     Draw,

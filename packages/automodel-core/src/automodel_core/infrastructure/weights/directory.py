@@ -4,35 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
-
-import torch
-from safetensors import SafetensorError, safe_open
+from typing import Final
 
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
-from automodel_core.infrastructure.weights.source import Index, Leaf, WeightSource
+from automodel_core.infrastructure.weights.file import open_file, reason
+from automodel_core.infrastructure.weights.source import WeightSource
 
 SINGLE_FILE: Final = "model.safetensors"
 INDEX_FILE: Final = "model.safetensors.index.json"
-
-_DTYPES: Final = {
-    "BOOL": torch.bool,
-    "U8": torch.uint8,
-    "I8": torch.int8,
-    "I16": torch.int16,
-    "U16": torch.uint16,
-    "I32": torch.int32,
-    "U32": torch.uint32,
-    "I64": torch.int64,
-    "U64": torch.uint64,
-    "F8_E4M3": torch.float8_e4m3fn,
-    "F8_E5M2": torch.float8_e5m2,
-    "BF16": torch.bfloat16,
-    "F16": torch.float16,
-    "F32": torch.float32,
-    "F64": torch.float64,
-}
 
 
 def open_directory(directory: Path) -> dict[str, WeightSource]:
@@ -46,37 +26,6 @@ def open_directory(directory: Path) -> dict[str, WeightSource]:
     if (directory / SINGLE_FILE).is_file():
         return open_file(directory / SINGLE_FILE)
     raise InputError(_no_checkpoint(directory))
-
-
-def open_file(path: Path) -> dict[str, WeightSource]:
-    """Return a source for every tensor of one safetensors file."""
-    try:
-        handle = safe_open(path, framework="pt")
-        return {key: _leaf(path, handle, key) for key in handle.keys()}  # type: ignore[no-untyped-call] # noqa: SIM118 (not a mapping)
-    except (SafetensorError, OSError) as error:
-        raise InputError(
-            Diagnostic(
-                "AM412",
-                f"the weight file `{path}` cannot be read: {_reason(error)}",
-                helps=("the file is damaged or was not copied whole: fetch it again, or write the checkpoint again",),
-            )
-        ) from error
-
-
-def _leaf(path: Path, handle: Any, key: str) -> Leaf:
-    view = handle.get_slice(key)
-    shape = torch.Size(view.get_shape())
-    dtype = _DTYPES.get(view.get_dtype())
-    if dtype is None:
-        raise InputError(
-            Diagnostic("AM412", f"`{key}` in `{path}` has the dtype `{view.get_dtype()}`, which torch does not know")
-        )
-
-    def read(index: Index) -> torch.Tensor:
-        tensor: torch.Tensor = view[index] if len(shape) else handle.get_tensor(key)
-        return tensor
-
-    return Leaf(key, shape, dtype, read)
 
 
 def _open_shards(directory: Path) -> dict[str, WeightSource]:
@@ -112,7 +61,7 @@ def _read_weight_map(path: Path) -> dict[str, str]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(Diagnostic("AM412", f"the index `{path}` cannot be read: {_reason(error)}")) from error
+        raise InputError(Diagnostic("AM412", f"the index `{path}` cannot be read: {reason(error)}")) from error
     weight_map = content.get("weight_map") if isinstance(content, dict) else None
     if not isinstance(weight_map, dict) or not all(isinstance(shard, str) for shard in weight_map.values()):
         raise InputError(Diagnostic("AM412", f"the index `{path}` has no `weight_map` from names to files"))
@@ -139,7 +88,3 @@ def _no_checkpoint(directory: Path) -> Diagnostic:
         f"`{directory}` has no `{SINGLE_FILE}` and no `{INDEX_FILE}`",
         helps=("name a directory that `save_pretrained` wrote, or use `from_config` to start from random weights",),
     )
-
-
-def _reason(error: Exception) -> str:
-    return str(error).splitlines()[0].strip().rstrip(".") or type(error).__name__

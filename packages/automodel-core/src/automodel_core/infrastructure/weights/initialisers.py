@@ -83,7 +83,7 @@ class Drawn(WeightSource):
     def __init__(self, draw: Draw, seed: int, name: str, shape: torch.Size, dtype: torch.dtype) -> None:
         self.draw, self.seed, self.name = draw, seed, name
         self.shape, self.dtype = torch.Size(shape), dtype
-        self._latest: tuple[int, torch.Tensor] | None = None  # rows often end inside a block: keep the last one
+        self._latest: tuple[int, torch.Tensor] | None = None
 
     def pieces(self, index: Index, out: torch.Tensor) -> Iterator[Piece]:
         yield Piece(self, index, out)
@@ -101,6 +101,7 @@ class Drawn(WeightSource):
             for first, last, value in self.draw.rows:
                 values[max(first - start, 0) : max(last - start, 0)] = value
             out[start - rows.start : stop - rows.start] = values[(slice(None), *rest)]
+        self._latest = None
         return out
 
     def _range(self, start: int, stop: int) -> torch.Tensor:
@@ -116,7 +117,7 @@ class Drawn(WeightSource):
 
     def _block(self, block: int, dtype: torch.dtype) -> torch.Tensor:
         if self._latest is not None and self._latest[0] == block:
-            return self._latest[1]
+            return self._latest[1]  # rows end inside blocks: while one read lasts, the last block is kept
         total = math.prod(self.shape)
         values = torch.empty(min(BLOCK_ELEMENTS, total - block * BLOCK_ELEMENTS), dtype=dtype)
         if self.draw.base == "normal":

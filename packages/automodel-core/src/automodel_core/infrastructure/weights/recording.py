@@ -91,7 +91,7 @@ def _run(recorder: _Recorder, step: InitialisationStep) -> None:
             recorder.not_understood(weight)
 
 
-class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Recorder(TorchDispatchMode):
     """Sees the in-place operations of one step."""
 
     def __init__(self, histories: Mapping[int, _History], step: InitialisationStep, muted: frozenset[int]) -> None:

@@ -101,7 +101,7 @@ class WeightSource:
 
     def __getattr__(self, name: str) -> Any:
         """Answer methods of ``torch.Tensor`` with graph nodes, so that conversion operations run unchanged."""
-        method = None if name.startswith("__") else torch.Tensor.__dict__.get(name, getattr(torch.Tensor, name, None))
+        method = None if name.startswith("__") else getattr(torch.Tensor, name, None)
         if not callable(method):
             raise AttributeError(f"a weight source has no `{name}`")
         return lambda *args, **kwargs: type(self).__torch_function__(method, (), (self, *args), kwargs)

@@ -169,9 +169,25 @@ def test_nothing_named_is_explained(causal_lm):
 
 def test_the_given_configuration_object_is_left_alone(causal_lm):
     config = llama_config()
-    causal_lm.from_config(config=config, num_hidden_layers=1, dtype="bfloat16")
+    causal_lm.from_config(config=config, num_hidden_layers=1)
+    causal_lm.from_config(config=config, dtype="bfloat16")
     assert config.num_hidden_layers == 2
     assert config.dtype is None
+
+
+def test_from_pretrained_takes_no_configuration(causal_lm, saved):
+    (problem,) = said(causal_lm, name_or_path=str(saved("llama")), config=llama_config())
+    assert "`config`" in problem.message
+
+
+def test_a_name_of_the_wrong_kind_is_refused(causal_lm):
+    (problem,) = said(causal_lm, name_or_path=3)
+    assert problem.code == "AM401"
+
+
+def test_from_config_of_nothing_is_explained(causal_lm):
+    (problem,) = said(causal_lm.from_config)
+    assert "`model.config`" in problem.helps[0]
 
 
 @pytest.mark.parametrize("key", ["num_experts", "num_local_experts"])

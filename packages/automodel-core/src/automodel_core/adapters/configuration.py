@@ -31,7 +31,9 @@ def read_configuration(
     return changed
 
 
-def configuration_from(values: Mapping[str, Any], overrides: Mapping[str, Any], own_keys: tuple[str, ...]) -> Any:
+def configuration_from(
+    values: Mapping[str, Any], overrides: Mapping[str, Any], own_keys: tuple[str, ...]
+) -> PreTrainedConfig:
     """Return the configuration that ``values``, which name their ``model_type``, describe."""
     _check_known(values, None, False)
     config = _made(lambda: CONFIG_MAPPING[values["model_type"]].from_dict(dict(values)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 from collections.abc import Mapping
@@ -82,26 +83,16 @@ class TransformersModelClass:
             raise ValueError(f"`{cls.__name__}` has no method `{method}` that builds a model")
         pretrained = method != "from_config"
         described = name_or_path if pretrained or config is None else config
-        if described is None:
-            raise InputError(_nothing_named(cls.__name__, pretrained))
-        if pretrained and config is not None:
-            raise InputError(
-                Diagnostic(
-                    "AM402", "`config` belongs to `from_config`; `from_pretrained` reads the one in the directory"
-                )
-            )
+        if pretrained:
+            _check_named(cls.__name__, name_or_path, config)
         directory: Path | None = None
         if isinstance(described, (str, os.PathLike)):
             directory = model_directory(described, revision=revision, weights=pretrained)
             resolved = read_configuration(
                 directory, config_overrides, trust_remote_code=trust_remote_code, own_keys=_OWN_KEYS
             )
-        elif pretrained:
-            raise InputError(Diagnostic("AM401", f"`name_or_path` must be a path or a model id, not {described!r}"))
-        elif isinstance(described, PreTrainedConfig):
-            resolved = override(described, described.to_dict(), config_overrides, _OWN_KEYS)
         else:
-            resolved = configuration_from(described, config_overrides, _OWN_KEYS)
+            resolved = _given_configuration(cls.__name__, described, config_overrides)
         check_architecture(resolved, cls.auto_class, trust_remote_code=trust_remote_code)
         chosen = _dtype(dtype if dtype is not None else torch_dtype, resolved)
         model = _on_meta(cls.auto_class, resolved, chosen, attn_implementation, trust_remote_code)
@@ -110,12 +101,31 @@ class TransformersModelClass:
         return Blueprint(model, TransformersAdapter(), directory if pretrained else None, named)
 
 
-def _nothing_named(class_name: str, pretrained: bool) -> Diagnostic:
-    key = "`model.name_or_path`" if pretrained else "`model.name_or_path` or `model.config`"
+def _check_named(class_name: str, name_or_path: object, config: object) -> None:
+    """Raise :class:`InputError` unless a pretrained model is named, and nothing else is given to describe it."""
+    if name_or_path is None:
+        raise InputError(_nothing_named(class_name, "`model.name_or_path`"))
+    if not isinstance(name_or_path, (str, os.PathLike)):
+        raise InputError(Diagnostic("AM401", f"`name_or_path` must be a path or a model id, not {name_or_path!r}"))
+    if config is not None:
+        message = "`config` belongs to `from_config`; `from_pretrained` reads the one in the directory"
+        raise InputError(Diagnostic("AM402", message))
+
+
+def _given_configuration(class_name: str, described: Any, overrides: Mapping[str, Any]) -> PreTrainedConfig:
+    if isinstance(described, PreTrainedConfig):
+        own = copy.deepcopy(described)  # transformers writes the dtype it builds with into it
+        return override(own, own.to_dict(), overrides, _OWN_KEYS)
+    if isinstance(described, Mapping):
+        return configuration_from(described, overrides, _OWN_KEYS)
+    raise InputError(_nothing_named(class_name, "`model.name_or_path` or `model.config`"))
+
+
+def _nothing_named(class_name: str, keys: str) -> Diagnostic:
     return Diagnostic(
         "AM401",
         f"`{class_name}` is not told which model to build",
-        helps=(f"set {key} to a directory or a model id of the Hugging Face hub",),
+        helps=(f"set {keys} to a directory or a model id of the Hugging Face hub",),
     )
 
 

@@ -45,14 +45,7 @@ def apply_freeze(
         frozen = set(names) if trainable else set()
     _set_requires_grad(model, frozen - kept, kept)
     if not any(parameter.requires_grad for parameter in model.parameters()):
-        raise InputError(
-            Diagnostic(
-                "AM431",
-                "every parameter is frozen: there is nothing to train",
-                span_of("freeze.patterns") or span_of("freeze"),
-                helps=("name fewer parameters in `freeze.patterns`, or except some in `freeze.trainable`",),
-            )
-        )
+        raise InputError(_nothing_trains(span_of("freeze.patterns") or span_of("freeze")))
 
 
 def _set_requires_grad(model: nn.Module, frozen: set[str], kept: set[str]) -> None:
@@ -73,6 +66,15 @@ def _matches_nothing(pattern: str, names: Sequence[str], span: Span | None) -> D
             *did_you_mean(pattern, names),
             f"patterns are globs over whole parameter names such as `{names[0]}`",
         ),
+    )
+
+
+def _nothing_trains(span: Span | None) -> Diagnostic:
+    return Diagnostic(
+        "AM431",
+        "every parameter is frozen: there is nothing to train",
+        span,
+        helps=("name fewer parameters in `freeze.patterns`, or except some in `freeze.trainable`",),
     )
 
 

@@ -34,17 +34,10 @@ def match_targets(
     """
     linear = {name: module for name, module in model.named_modules() if type(module) is nn.Linear}
     if isinstance(target_modules, str) and target_modules.lower() == ALL_LINEAR:
-        chosen = [name for name in linear if name != output_head and name not in bypassed]
+        chosen = tuple(name for name in linear if name != output_head and name not in bypassed)
         if not chosen:
-            raise InputError(
-                Diagnostic(
-                    "AM421",
-                    f"`{type(model).__name__}` has no linear layer to adapt",
-                    span_of("peft.target_modules"),
-                    helps=("`peft` adapts `torch.nn.Linear` layers only",),
-                )
-            )
-        return tuple(chosen)
+            raise InputError(_nothing_linear(model, span_of("peft.target_modules")))
+        return chosen
     entries = [target_modules] if isinstance(target_modules, str) else list(target_modules)
     problems: list[Diagnostic] = []
     found: set[str] = set()
@@ -56,17 +49,28 @@ def match_targets(
             problems.append(problem)
         found |= hits
     if not entries:
-        problems.append(
-            Diagnostic(
-                "AM420",
-                "`peft.target_modules` is empty",
-                span_of("peft.target_modules"),
-                helps=("name the layers to adapt, or write `all-linear`",),
-            )
-        )
+        problems.append(_no_entries(span_of("peft.target_modules")))
     if problems:
         raise InputError(problems)
     return tuple(name for name in linear if name in found and name not in bypassed)
+
+
+def _nothing_linear(model: nn.Module, span: Span | None) -> Diagnostic:
+    return Diagnostic(
+        "AM421",
+        f"`{type(model).__name__}` has no linear layer to adapt",
+        span,
+        helps=("`peft` adapts `torch.nn.Linear` layers only",),
+    )
+
+
+def _no_entries(span: Span | None) -> Diagnostic:
+    return Diagnostic(
+        "AM420",
+        "`peft.target_modules` is empty",
+        span,
+        helps=("name the layers to adapt, or write `all-linear`",),
+    )
 
 
 def _matches(entry: str, name: str) -> bool:

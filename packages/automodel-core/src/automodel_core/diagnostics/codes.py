@@ -78,7 +78,6 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM420": "`peft.target_modules` matches nothing that can be adapted",
         "AM421": "the model has nothing to adapt",
         "AM422": "a module cannot be adapted",
-        "AM423": "a value of `peft` is not allowed",
         "AM424": "saved adapters do not fit",
         "AM425": "adapters without a `peft` section",
         "AM430": "a freeze pattern matches no parameter",

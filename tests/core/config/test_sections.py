@@ -81,6 +81,11 @@ def test_all_problems_come_at_once_in_the_order_of_the_file(problems: Any) -> No
     ]
 
 
+def test_a_thousand_unknown_keys_are_reported_as_a_hundred(problems: Any) -> None:
+    assert len(problems("\n".join(f"key{n}: 1" for n in range(1000)))) == 100
+    assert len(problems("rng:\n" + "\n".join(f"  key{n}: 1" for n in range(1000)))) == 100
+
+
 def test_an_integer_may_stand_for_a_float_and_nothing_else_converts() -> None:
     assert loaded("peft", {"alpha": 32}).alpha == 32.0
     assert type(loaded("peft", {"alpha": 32}).alpha) is float

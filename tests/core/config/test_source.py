@@ -133,6 +133,10 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     assert refused(b"a: 1\n" * 1_000_000, tmp_path)[0].code == "AM105"
 
 
+def test_reading_stops_after_a_hundred_problems(tmp_path: Path) -> None:
+    assert len(refused("a: 1\n" * 5000, tmp_path)) == 100
+
+
 def test_a_missing_file_suggests_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "train.yaml").write_text("a: 1")
     with pytest.raises(InputError) as raised:

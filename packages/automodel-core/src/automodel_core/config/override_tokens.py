@@ -25,6 +25,7 @@ KNOWN_FLAGS = ("--config", "--help", "--plugin", "--nproc-per-node", "--nnodes",
 
 Operation = Literal["set", "add", "delete"]
 _QUOTED = "'\""
+_BLANK = " \t\r\n"
 
 
 @attrs.frozen(eq=False)
@@ -155,10 +156,10 @@ def parse_value(shown: str, start: int) -> Node:
     """
     raw = shown[start:]
     source = source_text(COMMAND_LINE, shown)
-    text = raw.strip()
+    text = raw.strip(_BLANK)
     if text[:1] in ("[", "{", *_QUOTED) and text:
         return _flow_value(shown, start, text)
-    column = start + len(raw) - len(raw.lstrip())
+    column = start + len(raw) - len(raw.lstrip(_BLANK))
     span = _slice(source, column, column + len(text))
     try:
         return ScalarNode(resolve_scalar(text), span)

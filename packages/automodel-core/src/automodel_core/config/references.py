@@ -149,7 +149,7 @@ class _Resolver:
             end = text.find("}", start)
             if end < 0:
                 raise self.failure(node.span, "AM123", "a reference is not closed", "no `}` after `${`", (_ESCAPE,))
-            pieces.append(self.value_of(node, text[start + 2 : end].strip()))
+            pieces.append(self.value_of(node, text[start + 2 : end].strip(" \t\n")))
             position = end + 1
         if text[position:] or not pieces:
             pieces.append(text[position:])
@@ -171,7 +171,7 @@ class _Resolver:
         if name in self.environment:
             text = self.environment[name]
         elif comma:
-            text = default.strip()
+            text = default.strip(" \t")
         else:
             key = format_path(self.active[-1])
             message = f"`{key}` needs the environment variable `{name}`, which is not set"

@@ -11,6 +11,7 @@ model that is nearly empty. CPU time is used because it stays meaningful when ot
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -148,7 +149,7 @@ def measure(kind: str, model_directory: Path, size: str, steps: int) -> dict:
         raise SystemExit(f"{kind} failed:\n{done.stderr}")
     result = json.loads(done.stdout.splitlines()[-1])
     steady = result["ends"][WARM_UP:]
-    pairs = list(zip(steady, steady[1:], strict=False))
+    pairs = list(itertools.pairwise(steady))
     return {
         "cpu": statistics.median(b[0] - a[0] for a, b in pairs),
         "peak": result["peak"],

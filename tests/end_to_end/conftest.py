@@ -24,7 +24,7 @@ def squad(tmp_path_factory):
     return write_squad(tmp_path_factory.mktemp("squad") / "squad.json", 40)
 
 
-@pytest.fixture()
+@pytest.fixture
 def automodel(capfd):
     """Run the command line in this process; returns (exit code, stdout, stderr)."""
     from automodel_core.cli import main
@@ -38,7 +38,7 @@ def automodel(capfd):
     return run
 
 
-@pytest.fixture()
+@pytest.fixture
 def small_config(llama, squad, tmp_path):
     """A complete config of a small run, as a Python mapping."""
     return {
@@ -56,7 +56,7 @@ def small_config(llama, squad, tmp_path):
     }
 
 
-@pytest.fixture()
+@pytest.fixture
 def records():
     """Read the metrics file of a run: the records of one kind."""
 

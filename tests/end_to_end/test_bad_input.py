@@ -8,7 +8,7 @@ from tiny import SEED_YAML
 TARGET = "_target_: NeMoAutoModelForCausalLM.from_pretrained"
 
 
-@pytest.fixture()
+@pytest.fixture
 def written(small_config, tmp_path):
     """Write the small config as JSON in a YAML file, changed by a function, and return the path."""
 
@@ -44,6 +44,10 @@ CASES = {
     "tensor parallelism": (put("distributed", tp_size=2), ["tp_size", "cfg.yaml:"]),
     "context parallelism": (put("distributed", cp_size=2), ["cp_size", "cfg.yaml:"]),
     "packing": (put("packed_sequence", enabled=True), ["packed_sequence", "cfg.yaml:"]),
+    "recipe that does not exist": (
+        lambda c: c.update(recipe="TrainFinetuneRecip"),
+        ["TrainFinetuneRecipe", "cfg.yaml:"],
+    ),
     "shard size that is not one": (put("checkpoint", max_shard_size="big"), ["max_shard_size", "cfg.yaml:"]),
 }
 
@@ -63,7 +67,10 @@ def test_it_is_refused_with_its_place_and_a_way_out(case, written, automodel):
     ("changes", "says"),
     [
         ([put("step_scheduler", max_step=2), put("dataloader", batch_size=0)], ["max_step", "batch_size"]),
-        ([put("optimizer", lrr=1), put("dataset", pth="x"), put("loss_fn", _target_="torch.nn.Nothing")], ["lrr", "pth", "torch.nn.Nothing"]),
+        (
+            [put("optimizer", lrr=1), put("dataset", pth="x"), put("loss_fn", _target_="torch.nn.Nothing")],
+            ["lrr", "pth", "torch.nn.Nothing"],
+        ),
     ],
 )
 def test_several_mistakes_are_said_at_once(changes, says, written, automodel):

@@ -33,9 +33,7 @@ def last_checkpoint(config) -> Path:
 
 
 @pytest.mark.parametrize("architecture", ["tied llama", "untied llama", "nemotron_h", "qwen3_moe"])
-def test_transformers_loads_it_and_save_pretrained_writes_the_same_keys(
-    small_config, tmp_path, architecture, request
-):
+def test_transformers_loads_it_and_save_pretrained_writes_the_same_keys(small_config, tmp_path, architecture, request):
     if architecture == "nemotron_h":
         directory = request.getfixturevalue("nemotron_h")
     elif architecture == "qwen3_moe":
@@ -91,7 +89,10 @@ def test_only_adapters_train_under_lora(small_config):
 def test_frozen_parameters_stay_as_they_were(small_config, llama):
     small_config["freeze"] = {"patterns": ["model.layers.0.*", "*embed_tokens*"]}
     am.run(small_config, route="finetune llm")
-    before, after = load_file(llama / "model.safetensors"), load_file(last_checkpoint(small_config) / "model.safetensors")
+    before, after = (
+        load_file(llama / "model.safetensors"),
+        load_file(last_checkpoint(small_config) / "model.safetensors"),
+    )
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert not any(name.startswith(("model.layers.0.", "model.embed_tokens")) for name in changed)
     assert any(name.startswith("model.layers.1.") for name in changed)

@@ -8,8 +8,8 @@ from torch.nn import functional as F
 from transformers import AutoModelForCausalLM
 
 import automodel_core as am
-from automodel_llm.data.collate import PaddedCollate
 from automodel_core.data.order import GlobalOrder
+from automodel_llm.data.collate import PaddedCollate
 
 
 def hand_written_losses(config, *, batch_size, accumulation, steps, max_norm=1.0):
@@ -57,9 +57,7 @@ def test_losses_and_weights_equal_a_hand_written_loop(small_config, records, bat
     small_config["dataloader"]["batch_size"] = batch_size
     small_config["step_scheduler"] = {"max_steps": 12, "grad_accumulation_steps": accumulation}
     losses, model = run_losses(small_config, records)
-    expected, reference = hand_written_losses(
-        small_config, batch_size=batch_size, accumulation=accumulation, steps=12
-    )
+    expected, reference = hand_written_losses(small_config, batch_size=batch_size, accumulation=accumulation, steps=12)
     assert losses == pytest.approx(expected, rel=1e-6)
     for (name, ours), theirs in zip(model.named_parameters(), reference.parameters(), strict=True):
         assert torch.allclose(ours, theirs, atol=1e-6), name

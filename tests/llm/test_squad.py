@@ -13,7 +13,7 @@ FLAT = [
 ]
 
 
-@pytest.fixture()
+@pytest.fixture
 def squad(tokenizer_directory):
     return lambda path, **kwargs: SquadDataset(str(tokenizer_directory), str(path), **kwargs)
 

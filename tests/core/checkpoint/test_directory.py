@@ -66,7 +66,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, damage):
         (path / "model.safetensors").unlink()
     else:
         (path / MANIFEST).write_text("{")
-    with pytest.raises(InputError, match="damaged|unusable"):
+    with pytest.raises(InputError, match=r"damaged|unusable"):
         open_checkpoint(path)
 
 

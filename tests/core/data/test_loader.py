@@ -16,6 +16,10 @@ class Numbers:
         return index
 
 
+def flat(batches: list[list[int]]) -> list[int]:
+    return [index for batch in batches for index in batch]
+
+
 def loader(count: int = 10, batch_size: int = 3, **kwargs) -> OrderedLoader:
     return OrderedLoader(Numbers(count), batch_size, list, seed=7, **kwargs)
 
@@ -37,8 +41,8 @@ def test_the_last_batch_of_an_epoch_may_be_short_and_none_crosses_the_end():
     stream = BatchStream(loader())
     batches = stream.take(8)
     assert [len(b) for b in batches] == [3, 3, 3, 1, 3, 3, 3, 1]
-    assert sorted(sum(batches[:4], [])) == list(range(10))
-    assert sorted(sum(batches[4:], [])) == list(range(10))
+    assert sorted(flat(batches[:4])) == list(range(10))
+    assert sorted(flat(batches[4:])) == list(range(10))
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -54,10 +58,10 @@ def test_a_resumed_stream_goes_on_with_the_next_sample(taken, workers):
 
 def test_a_stream_may_go_on_with_another_batch_size_in_the_same_order():
     first = BatchStream(loader(12, 3))
-    seen = sum(first.take(2), [])
+    seen = flat(first.take(2))
     second = BatchStream(loader(12, 2))
     second.load_state_dict(first.state_dict())
-    assert seen + sum(second.take(3), []) == GlobalOrder(12, 7).epoch(0)
+    assert seen + flat(second.take(3)) == GlobalOrder(12, 7).epoch(0)
     assert second.position() == (1, 0)
 
 

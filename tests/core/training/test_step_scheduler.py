@@ -35,7 +35,7 @@ def test_without_intervals_nothing_is_due_but_the_last_checkpoint():
 
 def test_nothing_is_due_before_the_first_step():
     scheduler = StepScheduler(StepLimits(max_steps=2, val_check_interval=1, checkpoint_interval=1), 2)
-    assert not (scheduler.validation_due() or scheduler.checkpoint_due() or scheduler.log_due())
+    assert (scheduler.validation_due(), scheduler.checkpoint_due(), scheduler.log_due()) == (False, False, False)
 
 
 def test_a_group_that_does_not_follow_is_refused():

@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from automodel_core.diagnostics.diagnostic import Diagnostic
 from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import InputError
 from automodel_core.plugins import Catalog, Owned
-from automodel_core.plugins.loading import load_main, load_recipe_class
+from automodel_core.plugins.loading import find_recipe, load_main, load_recipe_class
 from automodel_core.specs import RecipeSpec, Route
 
 if TYPE_CHECKING:
@@ -46,17 +46,20 @@ def run(
     for problem in catalog.problems():
         warnings.warn(problem.message, stacklevel=2)
     loaded = load_run_config(config, overrides=overrides, vocabulary=vocabulary)
-    chosen = None if loaded.recipe is not None else _choose_route(loaded, route, catalog)
-    spec = _declared_recipe(loaded, catalog) if chosen is None else _recipe_of_route(chosen.spec, catalog)
-    if spec is None and chosen is not None:
-        return load_main(chosen)(config, overrides=overrides, plugins=plugins, plugin_files=plugin_files)
+    if loaded.recipe is not None:
+        spec: Owned[RecipeSpec] | None = find_recipe(loaded.recipe, catalog, loaded.span("recipe"))
+    else:
+        chosen = _choose_route(loaded, route, catalog)
+        spec = _recipe_of_route(chosen.spec, catalog)
+        if spec is None:
+            return load_main(chosen)(config, overrides=overrides, plugins=plugins, plugin_files=plugin_files)
     assert spec is not None
     from automodel_core.training.recipe import run_recipe
 
     return run_recipe(
         load_recipe_class(spec),
-        cast(Any, config),
-        overrides=cast(Any, overrides),
+        config,
+        overrides=overrides,
         plugins=plugins,
         plugin_files=plugin_files,
         catalog=catalog,
@@ -65,17 +68,6 @@ def run(
 
 def _choose_route(config: RunConfig, route: str | None, catalog: Catalog) -> Owned[Route]:
     return _route_of_model(config, catalog) if route is None else _named_route(route, catalog)
-
-
-def _declared_recipe(config: RunConfig, catalog: Catalog) -> Owned[RecipeSpec]:
-    name = config.recipe
-    assert name is not None
-    known = catalog.recipes
-    found = known.get(name) or next((owned for owned in known.values() if _dotted(owned.spec) == name), None)
-    if found is None:
-        helps = (*did_you_mean(name, known), _listed("recipes", known))
-        raise InputError(Diagnostic("AM620", f"there is no recipe `{name}`", config.span("recipe"), helps=helps))
-    return found
 
 
 def _named_route(route: str, catalog: Catalog) -> Owned[Route]:
@@ -112,10 +104,6 @@ def _recipe_of_route(route: Route, catalog: Catalog) -> Owned[RecipeSpec] | None
     """Return the one declared recipe class that lives in the route's module."""
     specs = dict.fromkeys(o for o in catalog.recipes.values() if o.spec.target.partition(":")[0] == route.recipe)
     return next(iter(specs)) if len(specs) == 1 else None
-
-
-def _dotted(spec: RecipeSpec) -> str:
-    return spec.target.replace(":", ".")
 
 
 def _listed(what: str, names: Iterable[str]) -> str:

@@ -56,7 +56,7 @@ class RecipeSpec:
 
 @attrs.frozen
 class ModelSpec:
-    """A model class that configs may name: ``name`` (dotted), the class ``target`` and the ``adapter`` of its family."""
+    """A model class that configs may name: ``name`` (dotted), its class ``target``, the ``adapter`` of its family."""
 
     name: str
     target: str
@@ -72,7 +72,7 @@ class TargetSpec:
     name: str
     target: str
     kind: str
-    """One of ``model``, ``optimizer``, ``lr_scheduler``, ``loss``, ``dataset``, ``tokenizer``, ``collate`` or ``other``."""
+    """``model``, ``optimizer``, ``lr_scheduler``, ``loss``, ``dataset``, ``tokenizer``, ``collate`` or ``other``."""
     aliases: tuple[str, ...] = ()
     note: str = ""
     """Shown to a user who used an alias, when the meaning differs from what the alias names elsewhere."""

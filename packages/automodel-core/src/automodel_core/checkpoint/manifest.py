@@ -58,9 +58,7 @@ def hash_blocks(path: Path) -> tuple[str, ...]:
 def describe_files(directory: Path) -> tuple[FileEntry, ...]:
     """Return an entry for every file below ``directory`` but the manifest, in the order of their paths."""
     files = sorted(p for p in directory.rglob("*") if p.is_file() and p.name != MANIFEST)
-    return tuple(
-        FileEntry(p.relative_to(directory).as_posix(), p.stat().st_size, hash_blocks(p)) for p in files
-    )
+    return tuple(FileEntry(p.relative_to(directory).as_posix(), p.stat().st_size, hash_blocks(p)) for p in files)
 
 
 class ManifestError(ValueError):
@@ -68,7 +66,7 @@ class ManifestError(ValueError):
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Return the manifest of ``directory``. Raises ``FileNotFoundError`` without one, :class:`ManifestError` when bad."""
+    """Return the manifest of ``directory``. Raises ``FileNotFoundError`` without one, :class:`ManifestError` if bad."""
     text = (directory / MANIFEST).read_bytes()
     try:
         data: dict[str, Any] = json.loads(text)

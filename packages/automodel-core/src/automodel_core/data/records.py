@@ -23,7 +23,7 @@ def read_records(path: Path) -> list[Record]:
     if reader is None:
         kinds = ", ".join(f"`{suffix}`" for suffix in _READERS)
         raise InputError(Diagnostic("AM302", f"`{path}` is not a kind of data file that can be read: {kinds}"))
-    rows = [row for row in _guarded(reader, path)]
+    rows = list(_guarded(reader, path))
     if not rows:
         raise InputError(Diagnostic("AM303", f"`{path}` has no rows"))
     return rows
@@ -35,7 +35,9 @@ def _guarded(reader: Callable[[Path], Iterator[Record]], path: Path) -> Iterator
     except OSError as error:
         raise InputError(Diagnostic("AM301", f"`{path}` cannot be read: {error.strerror or error}")) from None
     except UnicodeDecodeError as error:
-        raise InputError(Diagnostic("AM304", f"`{path}` is not UTF-8 text: {error.reason} at byte {error.start}")) from None
+        raise InputError(
+            Diagnostic("AM304", f"`{path}` is not UTF-8 text: {error.reason} at byte {error.start}")
+        ) from None
 
 
 def _json_lines(path: Path) -> Iterator[Record]:
@@ -46,7 +48,7 @@ def _json_lines(path: Path) -> Iterator[Record]:
 
 
 def _json(path: Path) -> Iterator[Record]:
-    value = _parse(path.read_text(encoding="utf-8"), str(path), 1)
+    value = _parse(path.read_text(encoding="utf-8"), str(path))
     if not isinstance(value, list):
         raise InputError(Diagnostic("AM304", f"`{path}` holds a JSON {type(value).__name__}, not a list of objects"))
     for number, row in enumerate(value):
@@ -71,11 +73,13 @@ def _parquet(path: Path) -> Iterator[Record]:
         raise InputError(Diagnostic("AM304", f"`{path}` is not a Parquet file: {error}")) from None
 
 
-def _parse(text: str, place: str, line: int) -> Any:
+def _parse(text: str, place: str, line: int | None = None) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        at = f"column {error.colno}" if line == 1 and error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
+        at = (
+            f"column {error.colno}" if line == 1 and error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
+        )
         raise InputError(Diagnostic("AM304", f"`{place}` is not JSON: {error.msg} at {at}")) from None
 
 

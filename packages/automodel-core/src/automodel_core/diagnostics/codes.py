@@ -108,6 +108,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM612": "a plugin file has no plugin",
         "AM620": "an unknown recipe",
         "AM621": "the recipe of a run is not known",
+        "AM622": "the recipe of the config is not the one that runs",
         # AM7xx: the command line and launching.
         "AM701": "an unknown command or domain",
         "AM702": "an unknown action",
@@ -131,6 +132,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM908": "a validation data loader without data",
         "AM910": "another spelling of a key, with a note",
         "AM911": "another spelling of a target, with a note",
+        "AM920": "nothing is left to train",
     }
 )
 

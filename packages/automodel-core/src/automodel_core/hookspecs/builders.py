@@ -38,7 +38,10 @@ def build_model(config: RunConfig) -> Blueprint | nn.Module:
 
 @hookspec(firstresult=True)
 def state_dict_adapter(config: RunConfig, model: nn.Module) -> ModelAdapter:
-    """Return the adapter between the names of a plain ``nn.Module`` and those of its files. Not called for a blueprint."""
+    """Return the adapter between the names of a plain ``nn.Module`` and those of its files.
+
+    Not called for a blueprint, which brings its own.
+    """
 
 
 @hookspec(firstresult=True)
@@ -48,7 +51,7 @@ def build_optimizer(config: RunConfig, model: nn.Module) -> torch.optim.Optimize
 
 @hookspec(firstresult=True)
 def build_dataloader(config: RunConfig, split: str, processor: Any) -> Any:
-    """Return the data loader of ``split`` (``"train"`` or ``"validation"``), or ``NOTHING`` when there is no such data."""
+    """Return the data loader of ``split`` (``"train"`` or ``"validation"``), or ``NOTHING`` without such data."""
 
 
 @hookspec(firstresult=True)

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from automodel_core.errors import PluginError
+from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
+from automodel_core.errors import InputError, PluginError
+from automodel_core.plugins.catalog import Catalog
 from automodel_core.plugins.ownership import Owned
 from automodel_core.specs import RecipeSpec, Route
 
@@ -20,6 +22,19 @@ def load_main(owned: Owned[Route]) -> Callable[..., Any]:
     if not callable(main):
         raise PluginError(f"{what} names `{route.recipe}`, which has no `main`")
     return main  # type: ignore[no-any-return]
+
+
+def find_recipe(name: str, catalog: Catalog, span: Span | None = None) -> Owned[RecipeSpec]:
+    """Return the declared recipe called ``name``: its own name, one that it has elsewhere, or its dotted path.
+
+    Raise :class:`InputError`, pointing to ``span``, when there is none.
+    """
+    known = catalog.recipes
+    found = known.get(name) or next((o for o in known.values() if o.spec.target.replace(":", ".") == name), None)
+    if found is None:
+        helps = (*did_you_mean(name, known), f"recipes: {', '.join(known) or 'none'}")
+        raise InputError(Diagnostic("AM620", f"there is no recipe `{name}`", span, helps=helps))
+    return found
 
 
 def load_recipe_class(owned: Owned[RecipeSpec]) -> Any:

@@ -6,6 +6,7 @@ from typing import Final
 
 from automodel_core.config import Component, RunConfig
 from automodel_core.config.components import component_problems, inherit_arguments
+from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 
 _PROVIDED: Final = {"optimizer": ("params",), "lr_scheduler": ("optimizer", "total_steps")}
@@ -26,7 +27,7 @@ def complete_component(config: RunConfig, section: str) -> Component | None:
 
 def check_components(config: RunConfig) -> None:
     """Import every target and compare its signature with the keys, calling nothing. Raises all problems at once."""
-    problems = []
+    problems: list[Diagnostic] = []
     for section, spec in config.vocabulary.sections.items():
         if not spec.component or getattr(config, section) is None:
             continue

@@ -29,7 +29,7 @@ def build_processor() -> Any:
 def build_optimizer(config: RunConfig, model: nn.Module) -> torch.optim.Optimizer:
     parameters = [p for p in model.parameters() if p.requires_grad]
     if not parameters:
-        raise InputError(Diagnostic("AM410", "no parameter of the model is trainable", config.span("freeze")))
+        raise InputError(Diagnostic("AM431", "no parameter of the model is trainable", config.span("freeze")))
     if config.optimizer is None:
         return torch.optim.AdamW(parameters)
     optimizer: torch.optim.Optimizer = build_component(config.optimizer, config.vocabulary, params=parameters)

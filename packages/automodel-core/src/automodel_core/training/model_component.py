@@ -22,9 +22,11 @@ class BlueprintClass(Protocol):
 
 
 def build_model_component(component: Component, vocabulary: Vocabulary) -> Blueprint | nn.Module:
-    """Return what ``component`` describes: a blueprint when its class can give one, else the module its target makes."""
+    """Return a blueprint when the class that ``component`` names can give one, else the module its target makes."""
     target = resolve_target(component, vocabulary)
-    owner, method = (target, "__call__") if isinstance(target, type) else (_owner(target), getattr(target, "__name__", ""))
+    owner, method = (
+        (target, "__call__") if isinstance(target, type) else (_owner(target), getattr(target, "__name__", ""))
+    )
     with placed_at(component.span, component.key_spans):
         if _describes(owner):
             return owner.blueprint(method, **component_arguments(component, vocabulary))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from automodel_core.checkpoint.writer import CheckpointWriter
 from automodel_core.config import RunConfig, load_run_config
 from automodel_core.data.loader import BatchStream, OrderedLoader
 from automodel_core.diagnostics import Diagnostic, render
+from automodel_core.errors import InputError
 from automodel_core.hookspecs import hookimpl
 from automodel_core.infrastructure.pipeline import build_infrastructure
 from automodel_core.observability.console import ConsoleLog
@@ -20,6 +21,7 @@ from automodel_core.observability.json_lines import JsonLines
 from automodel_core.plugins import Catalog, RunHost, run_host
 from automodel_core.plugins.core_defaults import load_core_defaults
 from automodel_core.plugins.hook_table import hook_table
+from automodel_core.plugins.loading import find_recipe, load_recipe_class
 from automodel_core.specs import NOTHING
 from automodel_core.training.batch_keys import check_model_inputs
 from automodel_core.training.component_check import check_components
@@ -131,7 +133,7 @@ class BaseRecipe:
         step = self.run.scheduler.step
         message = f"the run is finished at step {step}: nothing is left to train"
         helps = ("raise `step_scheduler.max_steps` or `step_scheduler.num_epochs` to go on",)
-        _warn([Diagnostic("AM910", message, helps=helps, severity="warning")])
+        _warn([Diagnostic("AM920", message, helps=helps, severity="warning")])
 
 
 def _warn(warnings: Sequence[Diagnostic]) -> None:
@@ -139,11 +141,22 @@ def _warn(warnings: Sequence[Diagnostic]) -> None:
         print(render(warnings, sys.stderr), end="", file=sys.stderr, flush=True)
 
 
+def _check_recipe_key(config: RunConfig, recipe_class: type[BaseRecipe], catalog: Catalog) -> None:
+    """Refuse a config whose ``recipe:`` names another recipe than the one that is about to run."""
+    if config.recipe is None:
+        return
+    named = load_recipe_class(find_recipe(config.recipe, catalog, config.span("recipe")))
+    if not issubclass(recipe_class, named):
+        message = f"`recipe: {config.recipe}` is not what this command runs, which is `{recipe_class.__name__}`"
+        helps = ("use the command of that recipe, or remove the key",)
+        raise InputError(Diagnostic("AM622", message, config.span("recipe"), helps=helps))
+
+
 def run_recipe(
     recipe_class: type[BaseRecipe],
-    config_path: str | os.PathLike[str] | dict[str, Any],
+    config_path: str | os.PathLike[str] | Mapping[str, Any],
     *,
-    overrides: Sequence[str] = (),
+    overrides: Sequence[str] | Mapping[str, Any] = (),
     plugins: Iterable[object] = (),
     plugin_files: Iterable[str | os.PathLike[str]] = (),
     catalog: Catalog | None = None,
@@ -154,6 +167,7 @@ def run_recipe(
     """
     catalog = Catalog.discover() if catalog is None else catalog
     config = load_run_config(config_path, overrides=overrides, vocabulary=catalog.vocabulary())
+    _check_recipe_key(config, recipe_class, catalog)
     _warn(config.warnings)
     recipe = recipe_class(config)
     recipe.host = run_host(
@@ -166,5 +180,3 @@ def run_recipe(
     recipe.setup()
     recipe.run_train_validation_loop()
     return recipe
-
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import torch
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
@@ -37,9 +38,9 @@ class CosineAnnealingWarmup(LRScheduler):
         self.total_steps = total_steps
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
+    def get_lr(self) -> list[float | torch.Tensor]:
         """Return the rate of each parameter group for the step that comes next."""
-        return [self.rate(base, self.last_epoch + 1) for base in self.base_lrs]
+        return [self.rate(float(base), self.last_epoch + 1) for base in self.base_lrs]
 
     def rate(self, base: float, step: int) -> float:
         """Return the rate of step ``step`` (from 1) for a group whose full rate is ``base``."""

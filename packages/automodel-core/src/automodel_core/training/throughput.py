@@ -28,7 +28,7 @@ PEAK_BF16_FLOPS: Final = {
     "A10": 125e12,
     "V100": 125e12,
 }
-"""Dense bf16 (V100: fp16) tensor FLOPs a second by device name, from the vendor's data sheets, SXM where there are two."""
+"""Dense bf16 (V100: fp16) tensor FLOPs a second by device name, from the vendor's data sheets (SXM where two exist)."""
 
 
 def peak_flops(device: torch.device) -> float | None:

@@ -52,9 +52,7 @@ class SquadDataset:
     def __getitem__(self, index: int) -> TextSample:
         context, question, answer = self.rows[index]
         after = f"\nQuestion: {question}\nAnswer:"
-        return encode_prompt_and_answer(
-            self.tokenizer, "Context: ", context, after, f" {answer}", self.max_seq_length
-        )
+        return encode_prompt_and_answer(self.tokenizer, "Context: ", context, after, f" {answer}", self.max_seq_length)
 
 
 Row = tuple[str, str, str]
@@ -90,7 +88,9 @@ def _split_file(directory: Path, split: str) -> Path:
             return path
     files = ", ".join(f"`{p.name}`" for p in sorted(directory.iterdir()) if p.suffix in _SUFFIXES) or "none"
     message = f"`{directory}` has no file for split `{split}`"
-    raise InputError(Diagnostic("AM307", message, helps=(f"expected a name that starts with {names[0]!r}; found {files}",)))
+    raise InputError(
+        Diagnostic("AM307", message, helps=(f"expected a name that starts with {names[0]!r}; found {files}",))
+    )
 
 
 def _read_file(path: Path) -> Iterator[Row]:

@@ -21,9 +21,7 @@ def load_tokenizer(name_or_path: str, *, trust_remote_code: bool = False) -> Pre
     if not local and _looks_like_a_path(name_or_path):
         raise InputError(Diagnostic("AM310", f"the tokenizer directory `{name_or_path}` does not exist"))
     try:
-        return AutoTokenizer.from_pretrained(  # type: ignore[no-any-return]
-            name_or_path, local_files_only=local, trust_remote_code=trust_remote_code
-        )
+        return AutoTokenizer.from_pretrained(name_or_path, local_files_only=local, trust_remote_code=trust_remote_code)
     except (OSError, ValueError, KeyError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         helps = ("name a directory with `tokenizer.json` in `tokenizer.name_or_path`",)

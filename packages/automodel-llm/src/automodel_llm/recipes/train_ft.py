@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -33,7 +34,7 @@ class TrainFinetuneRecipe(BaseRecipe):
     """Next-token prediction over supervised positions: full, LoRA or from scratch."""
 
     def build_processor(self, config: RunConfig) -> Any:
-        """Return the tokenizer that is saved with the checkpoints: ``tokenizer``'s, else the model's when it has one."""
+        """Return the tokenizer that is saved with checkpoints: ``tokenizer``'s, else the model's when it has one."""
         section = config.tokenizer
         if section.name_or_path is not None:
             return load_tokenizer(section.name_or_path, trust_remote_code=section.trust_remote_code)
@@ -114,7 +115,7 @@ def token_loss(run: RunState, batch: Batch) -> StepLoss:
     tokens = int(mask.sum()) if mask is not None else labels.numel()
     supervised = (labels != IGNORED).any(0).nonzero().flatten()
     inputs = to_device({k: v for k, v in batch.items() if k != "labels"}, run.device)
-    if 0 < len(supervised) < labels.shape[1] - 1 and _keeps_logits(run.model):
+    if 0 < len(supervised) < labels.shape[1] - 1 and _keeps_logits(type(run.model).forward):
         inputs["logits_to_keep"] = supervised.to(run.device)
         labels = labels[:, supervised]
     logits = run.model(**inputs, use_cache=False).logits
@@ -122,8 +123,9 @@ def token_loss(run: RunState, batch: Batch) -> StepLoss:
     return StepLoss(total, int((labels != IGNORED).sum()), tokens, sequences=len(labels))
 
 
-def _keeps_logits(model: nn.Module) -> bool:
-    return "logits_to_keep" in inspect.signature(model.forward).parameters
+@lru_cache
+def _keeps_logits(forward: Callable[..., Any]) -> bool:
+    return "logits_to_keep" in inspect.signature(forward).parameters
 
 
 def _model_name(config: RunConfig) -> str | None:

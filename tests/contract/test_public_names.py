@@ -23,6 +23,7 @@ PUBLIC = [
     "RecipeFunctionSpec",
     "RecipeSpec",
     "Route",
+    "RouteOption",
     "RunConfig",
     "RunFailedError",
     "SectionSpec",

@@ -31,6 +31,19 @@ NOTHING: Final = _Nothing()
 
 
 @attrs.frozen
+class RouteOption:
+    """A word of the command line that stands for a key: ``--prompt TEXT`` for ``generation.prompt``.
+
+    ``constant`` is the value of an option that takes none, such as ``"true"``; otherwise the next word is its text.
+    """
+
+    flag: str
+    key: str
+    summary: str
+    constant: str | None = None
+
+
+@attrs.frozen
 class Route:
     """``automodel <command> <domain>`` runs the recipe module ``recipe`` (which has ``main(config_path)``)."""
 
@@ -40,6 +53,7 @@ class Route:
     summary: str
     aliases: tuple[str, ...] = ()
     """Other words for ``domain``."""
+    options: tuple[RouteOption, ...] = ()
 
 
 @attrs.frozen

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from automodel_core.hookspecs import hookimpl
-from automodel_core.specs import KeyAlias, ModelSpec, RecipeSpec, Route, TargetSpec, TrustedPrefix
+from automodel_core.specs import (
+    KeyAlias,
+    ModelSpec,
+    RecipeSpec,
+    Route,
+    RouteOption,
+    SectionSpec,
+    TargetSpec,
+    TrustedPrefix,
+)
 
 _TRAIN = "automodel_llm.recipes.train_ft"
 _ADAPTER = "automodel_core.adapters.transformers:TransformersAdapter"
@@ -16,6 +25,23 @@ def routes() -> Iterable[Route]:
     return (
         Route("finetune", "llm", _TRAIN, "Fine-tune a causal language model (full or LoRA)."),
         Route("pretrain", "llm", _TRAIN, "Pretrain a causal language model."),
+        Route(
+            "evaluate",
+            "llm",
+            "automodel_llm.recipes.evaluate",
+            "Measure loss, perplexity and exact match on held-out data.",
+            options=(RouteOption("--json", "evaluation.json", "print the result as JSON", constant="true"),),
+        ),
+        Route(
+            "generate",
+            "llm",
+            "automodel_llm.recipes.generate",
+            "Generate text from a model or a checkpoint.",
+            options=(
+                RouteOption("--prompt", "generation.prompt", "what the model answers or goes on from"),
+                RouteOption("--system", "generation.system", "the system message before the prompt"),
+            ),
+        ),
     )
 
 
@@ -27,6 +53,16 @@ def recipes() -> Iterable[RecipeSpec]:
             target=f"{_TRAIN}:TrainFinetuneRecipe",
             summary="Next-token prediction: fine-tuning and pretraining.",
             aliases=("TrainFinetuneRecipeForNextTokenPrediction",),
+        ),
+        RecipeSpec(
+            name="EvaluateRecipe",
+            target="automodel_llm.recipes.evaluate:EvaluateRecipe",
+            summary="Loss, perplexity and exact match on held-out data.",
+        ),
+        RecipeSpec(
+            name="GenerateRecipe",
+            target="automodel_llm.recipes.generate:GenerateRecipe",
+            summary="Text from a model or a checkpoint.",
         ),
     )
 
@@ -59,4 +95,12 @@ def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
         ),
         TrustedPrefix("automodel_llm", "other"),
         KeyAlias("dataset.dataset_name", "dataset.path"),
+    )
+
+
+@hookimpl
+def sections() -> Iterable[SectionSpec]:
+    return (
+        SectionSpec("generation", "automodel_llm.config:Generation", "How text is generated, and from what."),
+        SectionSpec("evaluation", "automodel_llm.config:Evaluation", "What `automodel evaluate llm` measures."),
     )

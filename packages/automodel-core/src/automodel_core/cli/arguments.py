@@ -7,6 +7,7 @@ an option that is not ours is an override and owns the next word, unless it hold
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import attrs
@@ -15,6 +16,7 @@ from automodel_core.cli.command_line import CommandLine
 from automodel_core.diagnostics.diagnostic import Diagnostic
 from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import InputError
+from automodel_core.specs import RouteOption
 
 OPTIONS: Final = ("--config", "--plugin", "--help")
 LAUNCHER_COUNTS: Final = frozenset({"--nproc-per-node", "--nnodes"})
@@ -40,6 +42,7 @@ class _Splitter:
     position: int
     positional_config: bool = False
     flags: frozenset[str] = frozenset()
+    options: Mapping[str, RouteOption] = attrs.field(factory=dict)
     flags_given: set[str] = attrs.field(factory=set)
     configs: list[tuple[int, str]] = attrs.field(factory=list)
     plugin_files: list[str] = attrs.field(factory=list)
@@ -57,6 +60,8 @@ class _Splitter:
             elif word in self.flags:
                 self.flags_given.add(word)
                 self.position += 1
+            elif name in self.options:
+                self._route_option(self.options[name], value if has_value else None)
             elif name in _WITH_VALUE or (word.startswith("-c") and word != "-c" and not word.startswith("--")):
                 self._own_option(name, value if has_value else None)
             elif name.replace("_", "-") in LAUNCHER_OPTIONS or name.startswith("--rdzv"):
@@ -67,6 +72,24 @@ class _Splitter:
                 self._refuse("AM703", f"unknown option `{word}`", helps=_UNKNOWN_OPTION_HELP)
             else:
                 self._plain_word(word)
+
+    def _route_option(self, option: RouteOption, value: str | None) -> None:
+        at = self.position
+        if option.constant is not None:
+            self.position += 1
+            self.overrides.append(f"--{option.key}={option.constant}")
+            return
+        if value is None:
+            # The next word is the value whatever it begins with: a prompt may well begin with a dash.
+            value = self.line.words[at + 1] if at + 1 < len(self.line.words) else None
+            self.position += 1
+        self.position += 1
+        if value is None:
+            self.problems.append(Diagnostic("AM705", f"`{option.flag}` needs a value", self.line.span(at)))
+        else:
+            from automodel_core.config import dump_value  # needs the YAML library, which `--help` does without
+
+            self.overrides.append(f"--{option.key}={dump_value(value)}")
 
     def _own_option(self, name: str, value: str | None) -> None:
         at = self.position
@@ -149,15 +172,21 @@ _UNKNOWN_OPTION_HELP: Final = ("the options are `-c/--config FILE`, `--plugin FI
 
 
 def split_run_arguments(
-    line: CommandLine, start: int, *, positional_config: bool = False, flags: frozenset[str] = frozenset()
+    line: CommandLine,
+    start: int,
+    *,
+    positional_config: bool = False,
+    flags: frozenset[str] = frozenset(),
+    options: Iterable[RouteOption] = (),
 ) -> RunArguments:
     """Split the words of ``line`` from ``start`` on.
 
-    With ``positional_config`` a word that is no override is the config; ``flags`` are more options without a value.
+    With ``positional_config`` a word that is no override is the config; ``flags`` are more options without a value;
+    ``options`` are those of a route and become overrides.
     Raise :class:`InputError` with everything that is wrong, unless help is asked for. A missing config is not an error
     here.
     """
-    splitter = _Splitter(line, start, positional_config, flags)
+    splitter = _Splitter(line, start, positional_config, flags, {option.flag: option for option in options})
     splitter.split()
     for position, value in splitter.configs[1:]:
         message = f"a second config `{value}`: a run has one"

@@ -47,7 +47,7 @@ def _run_route(catalog: Catalog, line: CommandLine) -> int:
     catalog.routes  # noqa: B018 (asks every plugin)
     reported = print_plugin_problems(catalog)
     owned = find_route(catalog, line)
-    arguments = split_run_arguments(line, 2)
+    arguments = split_run_arguments(line, 2, options=owned.spec.options)
     if arguments.wants_help:
         print(route_help(owned))
         return EXIT_DONE

@@ -49,8 +49,15 @@ def route_help(owned: Owned[Route]) -> str:
         f"usage: {PROGRAM} {route.command} {route.domain} -c CFG [overrides...]",
         route.summary,
         _block("route:", facts),
-        _block("options:", _RUN_OPTIONS),
+        _block("options:", (*_route_options(route), *_RUN_OPTIONS)),
     )
+
+
+def _route_options(route: Route) -> list[tuple[str, str]]:
+    return [
+        (option.flag if option.constant is not None else f"{option.flag} TEXT", f"{option.summary} (`{option.key}`)")
+        for option in route.options
+    ]
 
 
 def _route_block(catalog: Catalog, wanted: Sequence[str]) -> str:

@@ -41,6 +41,10 @@ class OrderedLoader:
         """Return the micro-batches of one epoch."""
         return -(-len(self.dataset) // self.batch_size)
 
+    def first_batch(self) -> Batch:
+        """Return a micro-batch of the first samples, for a look at its keys: no worker is started."""
+        return self.collate([self.dataset[i] for i in range(min(self.batch_size, len(self.dataset)))])
+
     def batches(self, epoch: int, *, skip: int = 0) -> Iterator[Batch]:
         """Yield the micro-batches of ``epoch`` that follow its first ``skip`` samples."""
         order = GlobalOrder(len(self.dataset), self.seed, self.shuffle)

@@ -57,6 +57,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM331": "a batch lacks a key that the model needs",
         "AM340": "packed sequences are not available",
         "AM341": "a loss that cannot be summed over targets",
+        "AM350": "there is no prompt",
         # AM4xx: the model, its weights and the stages of the pipeline.
         "AM401": "there is no such model",
         "AM402": "a model's configuration file cannot be read",

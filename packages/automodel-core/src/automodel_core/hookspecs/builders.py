@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from automodel_core.config import RunConfig
     from automodel_core.infrastructure.blueprint import Blueprint, ModelAdapter
     from automodel_core.training.batches import Batch, StepLoss
-    from automodel_core.training.run_state import RunState
+    from automodel_core.training.run_state import ModelState, RunState
     from automodel_core.training.step_scheduler import StepScheduler
 
 
@@ -92,12 +92,12 @@ def forward_backward(run: RunState, group: Sequence[Batch], normaliser: float) -
 
 
 @hookspec(firstresult=True)
-def evaluate(run: RunState, batch: Batch) -> StepLoss:
+def evaluate(run: ModelState, batch: Batch) -> StepLoss:
     """Return the summed loss and the number of targets of one validation batch. Model in eval mode, no gradients."""
 
 
 @hookspec(firstresult=True)
-def export_model(run: RunState, directory: str) -> bool:
+def export_model(run: ModelState, directory: str) -> bool:
     """Write what belongs beside the weights (configuration, tokenizer or processor files) into ``directory``.
 
     Called while a checkpoint is written. Return ``True`` when it is done, ``None`` to leave it to the next.

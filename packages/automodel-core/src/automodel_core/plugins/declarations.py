@@ -68,17 +68,21 @@ def _check_fields(hook: str, item: Any) -> None:
     for field in fields:
         value = getattr(item, field.name)
         promised = str(field.type)
-        scalar = _FIELD_TYPES.get(promised)
-        if scalar is not None:
-            sound = isinstance(value, scalar) and (value != "" or field.default == "")
-        else:
-            container: type[frozenset[Any]] | type[tuple[Any, ...]] = (
-                frozenset if promised.startswith("frozenset") else tuple
-            )
-            sound = isinstance(value, container) and all(isinstance(part, str) and part for part in value)
-        if not sound:
+        if not _is_sound(value, promised, may_be_empty=field.default == ""):
             where = f"`{field.name}` of a `{type(item).__name__}`"
             raise DeclarationFault(f"`{hook}` returned {_shown(value)} as {where}, not {promised}")
+
+
+def _is_sound(value: Any, promised: str, *, may_be_empty: bool) -> bool:
+    if promised.endswith(" | None"):
+        return value is None or _is_sound(value, promised.removesuffix(" | None"), may_be_empty=may_be_empty)
+    scalar = _FIELD_TYPES.get(promised)
+    if scalar is not None:
+        return isinstance(value, scalar) and (value != "" or may_be_empty)
+    if promised == "tuple[RouteOption, ...]":
+        return isinstance(value, tuple) and all(type(part) is specs.RouteOption for part in value)
+    container: type[frozenset[Any]] | type[tuple[Any, ...]] = frozenset if promised.startswith("frozenset") else tuple
+    return isinstance(value, container) and all(isinstance(part, str) and part for part in value)
 
 
 def _shown(value: Any) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import attrs
+
 from automodel_core.checkpoint.directory import Checkpoint, open_checkpoint
 from automodel_core.checkpoint.writer import CheckpointWriter
 from automodel_core.config import RunConfig, load_run_config
@@ -16,8 +18,7 @@ from automodel_core.diagnostics import Diagnostic, render
 from automodel_core.errors import InputError
 from automodel_core.hookspecs import hookimpl
 from automodel_core.infrastructure.pipeline import build_infrastructure
-from automodel_core.observability.console import ConsoleLog
-from automodel_core.observability.json_lines import JsonLines
+from automodel_core.observability.observers import observers
 from automodel_core.plugins import Catalog, RunHost, run_host
 from automodel_core.plugins.core_defaults import load_core_defaults
 from automodel_core.plugins.hook_table import hook_table
@@ -29,7 +30,7 @@ from automodel_core.training.device import choose_device
 from automodel_core.training.loop import train
 from automodel_core.training.random_state import seed_everything
 from automodel_core.training.restoring import read_compatible_state, restore_run
-from automodel_core.training.run_state import RunState
+from automodel_core.training.run_state import ModelState, RunState
 
 
 class BaseRecipe:
@@ -43,6 +44,9 @@ class BaseRecipe:
     not_model_inputs: ClassVar[frozenset[str]] = frozenset({"labels"})
     """Keys of a batch that the recipe keeps for itself and does not pass to ``model.forward``."""
 
+    required_sections: ClassVar[tuple[str, ...]] = ("model", "dataset", "optimizer")
+    """Sections without which a config cannot be run by this recipe."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name, member in vars(cls).items():
@@ -54,6 +58,11 @@ class BaseRecipe:
         self.host: RunHost
         self.run: RunState
 
+    def execute(self) -> None:
+        """Do what the recipe's command is for. A recipe that does not train overrides this."""
+        self.setup()
+        self.run_train_validation_loop()
+
     def setup(self) -> None:
         """Build every component through the builders and the pipeline; restore a checkpoint when asked to.
 
@@ -63,7 +72,7 @@ class BaseRecipe:
         config, host = self.config, self.host
         check_components(config)
         seed_everything(config.rng.seed)
-        checkpoint = self._checkpoint_to_restore()
+        checkpoint = self.checkpoint_to_restore()
         state = read_compatible_state(checkpoint, config) if checkpoint is not None else None
         processor = host.build("build_processor", config=config)
         loader, validation = self._build_data(processor)
@@ -72,29 +81,14 @@ class BaseRecipe:
         if checkpoints.enabled:
             CheckpointWriter(checkpoints).prepare(resuming=checkpoint is not None)
 
-        device = choose_device()
-        build = build_infrastructure(
-            host,
-            config,
-            host.build("build_model", config=config),
-            device,
-            config.rng.seed,
-            restore_directory=checkpoint.path if checkpoint is not None else None,
-        )
-        sample = loader.collate([loader.dataset[i] for i in range(min(loader.batch_size, len(loader.dataset)))])
-        check_model_inputs(build.model, [key for key in sample if key not in self.not_model_inputs])
-
-        optimizer = host.build("build_optimizer", config=config, model=build.model)
+        ready = self.build_model_state(processor, checkpoint)
+        check_model_inputs(ready.model, [key for key in loader.first_batch() if key not in self.not_model_inputs])
+        optimizer = host.build("build_optimizer", config=config, model=ready.model)
         schedule = host.build(
             "build_lr_scheduler", config=config, optimizer=optimizer, total_steps=scheduler.total_steps
         )
         self.run = RunState(
-            config=config,
-            host=host,
-            device=device,
-            processor=processor,
-            build=build,
-            loss_fn=host.build("build_loss_fn", config=config),
+            **attrs.asdict(ready, recurse=False),
             optimizer=optimizer,
             lr_scheduler=None if schedule is NOTHING else schedule,
             stream=BatchStream(loader),
@@ -105,12 +99,28 @@ class BaseRecipe:
         if state is not None:
             restore_run(self.run, state)
 
+    def build_model_state(self, processor: Any, checkpoint: Checkpoint | None) -> ModelState:
+        """Build the model through the nine stages, with the weights of ``checkpoint`` when there is one."""
+        config, host = self.config, self.host
+        device = choose_device()
+        build = build_infrastructure(
+            host,
+            config,
+            host.build("build_model", config=config),
+            device,
+            config.rng.seed,
+            restore_directory=checkpoint.path if checkpoint is not None else None,
+        )
+        loss_fn = host.build("build_loss_fn", config=config)
+        return ModelState(config=config, host=host, device=device, processor=processor, build=build, loss_fn=loss_fn)
+
     def _build_data(self, processor: Any) -> tuple[OrderedLoader, dict[str, OrderedLoader]]:
         loader = self.host.build("build_dataloader", config=self.config, split="train", processor=processor)
         held_out = self.host.build("build_dataloader", config=self.config, split="validation", processor=processor)
         return loader, {} if held_out is NOTHING else {"validation": held_out}
 
-    def _checkpoint_to_restore(self) -> Checkpoint | None:
+    def checkpoint_to_restore(self) -> Checkpoint | None:
+        """Return the checkpoint that ``restore_from.path`` names, or ``None``."""
         path = self.config.restore_from.path
         if path is None:
             return None
@@ -166,7 +176,9 @@ def run_recipe(
     Raises :class:`InputError` for what is wrong with the input, and what the run raises.
     """
     catalog = Catalog.discover() if catalog is None else catalog
-    config = load_run_config(config_path, overrides=overrides, vocabulary=catalog.vocabulary())
+    config = load_run_config(
+        config_path, overrides=overrides, vocabulary=catalog.vocabulary(), required=recipe_class.required_sections
+    )
     _check_recipe_key(config, recipe_class, catalog)
     _warn(config.warnings)
     recipe = recipe_class(config)
@@ -175,8 +187,7 @@ def run_recipe(
         catalog=catalog,
         user_plugins=plugins,
         plugin_files=[Path(p) for p in plugin_files],
-        core_plugins=(*load_core_defaults(), ConsoleLog(), JsonLines()),
+        core_plugins=(*load_core_defaults(), *observers(config)),
     )
-    recipe.setup()
-    recipe.run_train_validation_loop()
+    recipe.execute()
     return recipe

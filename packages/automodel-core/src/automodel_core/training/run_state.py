@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from automodel_core.training.step_scheduler import StepScheduler
 
 
-@attrs.define
-class RunState:
-    """The components of one run. Hooks may read it all; only ``setup()`` replaces components."""
+@attrs.define(kw_only=True)
+class ModelState:
+    """A model with what it needs to be asked something: what evaluation and generation work on."""
 
     config: RunConfig
     host: RunHost
@@ -29,6 +29,17 @@ class RunState:
     processor: Any
     build: ModelBuild
     loss_fn: Any
+
+    @property
+    def model(self) -> nn.Module:
+        """The model itself."""
+        return self.build.model
+
+
+@attrs.define(kw_only=True)
+class RunState(ModelState):
+    """The components of one training run. Hooks may read it all; only ``setup()`` replaces components."""
+
     optimizer: torch.optim.Optimizer
     lr_scheduler: Any
     """The learning-rate scheduler, or ``None``."""
@@ -37,8 +48,3 @@ class RunState:
     """Validation loaders by name; empty without validation data."""
     scheduler: StepScheduler
     checkpoints: CheckpointConfig
-
-    @property
-    def model(self) -> nn.Module:
-        """The model that trains."""
-        return self.build.model

@@ -6,12 +6,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import attrs
 import torch
 from torch import nn
 
 from automodel_core.data.loader import OrderedLoader
 from automodel_core.observability.samples import ValidationSample
-from automodel_core.training.run_state import RunState
+from automodel_core.training.batches import StepLoss, add_losses
+from automodel_core.training.run_state import ModelState, RunState
 
 
 @contextmanager
@@ -27,21 +29,25 @@ def evaluation_mode(model: nn.Module) -> Iterator[None]:
             module.training = training
 
 
+def evaluate_loader(state: ModelState, loader: OrderedLoader) -> StepLoss:
+    """Return the summed loss over every batch of ``loader``, in float64 on the host."""
+    losses: list[StepLoss] = []
+    with evaluation_mode(state.model):
+        for batch in loader.batches(0):
+            loss: StepLoss = state.host.build("evaluate", run=state, batch=batch)
+            losses.append(attrs.evolve(loss, total=loss.total.to("cpu", torch.float64)))
+    return add_losses(losses)
+
+
 def validate(run: RunState, name: str, loader: OrderedLoader, *, epoch: int) -> ValidationSample:
     """Return the loss over ``loader`` (the sum over its targets divided by their number) after a step of ``epoch``."""
     started = time.perf_counter()
-    total = torch.zeros((), dtype=torch.float64)
-    targets = 0
-    with evaluation_mode(run.model):
-        for batch in loader.batches(0):
-            loss = run.host.build("evaluate", run=run, batch=batch)
-            total += loss.total.to("cpu", torch.float64)
-            targets += loss.targets
+    loss = evaluate_loader(run, loader)
     return ValidationSample(
         step=run.scheduler.step,
         epoch=epoch,
-        loss=float(total) / max(targets, 1),
-        targets=targets,
+        loss=loss.mean,
+        targets=loss.targets,
         seconds=time.perf_counter() - started,
         name=name,
     )

@@ -211,6 +211,8 @@ def _type_help(error: WrongTypeError, name: str) -> tuple[str, tuple[str, ...]]:
         return _text_help(value, error.annotation, prefix)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 and "integer" in expected:
         return "a number with a fraction", (f"write `{prefix}{int(value)}`",)
+    if isinstance(value, bool) and "a mapping" in expected:
+        return "not a mapping", (f"write `{prefix}{{}}` for its defaults, or `{prefix}null`",)
     if isinstance(value, int | float) and "text" in expected:
         return "not text", (f"quote it: `{prefix}'{str(value).lower()}'`",)
     return "wrong type", ()

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import attrs
 
@@ -55,17 +55,24 @@ def _between(page: str, begin: str, end: str, text: str) -> str:
 
 def section_table(spec: SectionSpec) -> str:
     """Return the Markdown table of a typed section: key, type, default, meaning."""
-    schema: Any = attrs.resolve_types(load_schema(spec.schema))
     rows = ["| key | type | default | meaning |", "| --- | --- | --- | --- |"]
-    rows.extend(_row(field) for field in attrs.fields(schema))
-    return "\n".join(rows)
+    return "\n".join([*rows, *_rows(load_schema(spec.schema))])
 
 
-def _row(field: attrs.Attribute[Any]) -> str:
+def _rows(schema: type, prefix: str = "") -> Iterator[str]:
+    """Yield the rows of a schema; the keys of a mapping inside it follow its own, dotted."""
+    resolved: Any = attrs.resolve_types(schema)
+    for field in attrs.fields(resolved):
+        yield _row(field, prefix)
+        for nested in filter(attrs.has, (field.type, *get_args(field.type))):
+            yield from _rows(nested, f"{prefix}{field.name}.")
+
+
+def _row(field: attrs.Attribute[Any], prefix: str) -> str:
     doc = field.metadata.get("doc", "")
     check = field.metadata.get("check")
     meaning = f"{doc} Must be {check.reason}." if check is not None else doc
-    cells = (f"`{field.name}`", f"`{type_names(field.type)}`", _default(field), meaning)
+    cells = (f"`{prefix}{field.name}`", f"`{type_names(field.type)}`", _default(field), meaning)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

@@ -134,9 +134,49 @@ class Tokenizer:
 
 
 @attrs.frozen
+class Tensorboard:
+    directory: str | None = option(None, "Where event files are; null: `tensorboard` in the record's.", NOT_EMPTY)
+
+
+@attrs.frozen
+class Wandb:
+    project: str = option("automodel", "Project of the run.", NOT_EMPTY)
+    name: str | None = option(None, "Name of the run; null: as wandb chooses.", NOT_EMPTY)
+    entity: str | None = option(None, "User or team; null: yours.", NOT_EMPTY)
+    id: str | None = option(None, "Id of the run; one that exists is gone on with.", NOT_EMPTY)
+    mode: Literal["online", "offline", "disabled"] | None = option(None, "Null: as `WANDB_MODE` says, or online.")
+    directory: str | None = option(None, "Where wandb keeps its files; null: the record's directory.", NOT_EMPTY)
+
+
+@attrs.frozen
+class Mlflow:
+    tracking_uri: str | None = option(
+        None,
+        "Null: as `MLFLOW_TRACKING_URI` says, or `mlflow.db` (SQLite) in the record's directory.",
+        NOT_EMPTY,
+    )
+    experiment: str = option("automodel", "Experiment of the run.", NOT_EMPTY)
+    name: str | None = option(None, "Name of the run; null: as MLflow chooses.", NOT_EMPTY)
+    id: str | None = option(None, "Id of a run to go on with; null: a new one.", NOT_EMPTY)
+
+
+@attrs.frozen
+class Trackio:
+    project: str = option("automodel", "Project of the run.", NOT_EMPTY)
+    name: str | None = option(None, "Name of the run; one that exists is gone on with.", NOT_EMPTY)
+    space_id: str | None = option(None, "Space of the Hugging Face hub to log to; null: on this machine.", NOT_EMPTY)
+
+
+@attrs.frozen
 class Logging:
     directory: str | None = option(None, "Where the record is written; null: the checkpoint directory.", NOT_EMPTY)
-    jsonl: bool = option(True, "Write every step's metrics as JSON lines.")
+    jsonl: bool = option(True, "Write every step's metrics as JSON lines; the curves below are drawn from them.")
+    plot: bool = option(True, "Draw `loss.png` at the end, when matplotlib is installed.")
+    curve: bool | None = option(None, "Print the loss curve at the end; null: on a terminal.")
+    tensorboard: Tensorboard | None = option(None, "Log to TensorBoard; `{}` takes every default.")  # noqa: RUF009
+    wandb: Wandb | None = option(None, "Log to Weights & Biases; `{}` takes every default.")  # noqa: RUF009
+    mlflow: Mlflow | None = option(None, "Log to MLflow; `{}` takes every default.")  # noqa: RUF009
+    trackio: Trackio | None = option(None, "Log to trackio; `{}` takes every default.")  # noqa: RUF009
 
 
 @attrs.frozen

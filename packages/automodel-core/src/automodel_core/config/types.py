@@ -6,6 +6,8 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
+import attrs
+
 _WORDS = {
     int: "an integer",
     float: "a number",
@@ -56,6 +58,8 @@ def type_names(annotation: Any) -> str:
         return f"list of {type_names(get_args(annotation)[0])}"
     if annotation is type(None):
         return "null"
+    if attrs.has(annotation):
+        return "mapping"
     return getattr(annotation, "__name__", str(annotation))
 
 

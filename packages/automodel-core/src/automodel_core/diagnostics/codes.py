@@ -116,6 +116,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM620": "an unknown recipe",
         "AM621": "the recipe of a run is not known",
         "AM622": "the recipe of the config is not the one that runs",
+        "AM623": "there is no such starter",
+        "AM624": "a starter cannot be copied",
         # AM7xx: the command line and launching.
         "AM701": "an unknown command or domain",
         "AM702": "an unknown action",

@@ -9,6 +9,7 @@ from automodel_core.hookspecs.markers import hookspec
 
 if TYPE_CHECKING:
     from automodel_core.specs import (
+        AssetSpec,
         DoctorCheck,
         KeyAlias,
         ModelSpec,
@@ -57,3 +58,11 @@ def sections() -> Iterable[SectionSpec]:
 @hookspec
 def doctor_checks() -> Iterable[DoctorCheck]:
     """Return checks for ``automodel doctor``."""
+
+
+@hookspec
+def assets() -> Iterable[AssetSpec]:
+    """Return the small models and data sets that the quick starts of this plugin use, for ``automodel assets``.
+
+    A config names the directory of one that was fetched as ``${asset:NAME}``.
+    """

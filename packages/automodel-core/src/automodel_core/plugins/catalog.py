@@ -18,6 +18,7 @@ from automodel_core.plugins.ownership import Conflict, Owned, claim
 from automodel_core.plugins.run_plugin import RunPlugin
 from automodel_core.plugins.settings import DISABLE_VARIABLE, PluginSettings, normalised
 from automodel_core.specs import (
+    AssetSpec,
     DoctorCheck,
     KeyAlias,
     ModelSpec,
@@ -113,6 +114,11 @@ class Catalog:
         return tuple(dict.fromkeys([*declared, *map(TrustedPrefix, self.settings.project.trusted)]))
 
     @property
+    def assets(self) -> Mapping[str, Owned[AssetSpec]]:
+        """The assets for quick starts."""
+        return self._claimed("assets", self._ask("assets"), lambda spec: [spec.name], what="asset")
+
+    @property
     def doctor_checks(self) -> Mapping[str, Owned[DoctorCheck]]:
         """Checks for ``automodel doctor`` by name."""
         return self._claimed("doctor_checks", self._ask("doctor_checks"), lambda spec: [spec.name], what="doctor check")
@@ -132,7 +138,16 @@ class Catalog:
 
     def ask_everything(self) -> None:
         """Ask every declaration of every plugin, so that :attr:`plugins` and :meth:`problems` are complete."""
-        for kind in ("routes", "recipes", "recipe_functions", "targets", "sections", "key_aliases", "doctor_checks"):
+        for kind in (
+            "routes",
+            "recipes",
+            "recipe_functions",
+            "targets",
+            "sections",
+            "key_aliases",
+            "doctor_checks",
+            "assets",
+        ):
             getattr(self, kind)
 
     def run_plugins(self) -> tuple[RunPlugin, ...]:

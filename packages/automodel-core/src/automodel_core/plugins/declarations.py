@@ -21,6 +21,7 @@ DECLARED_TYPES: Final[Mapping[str, tuple[type, ...]]] = MappingProxyType(
         "targets": (specs.TargetSpec, specs.TrustedPrefix, specs.KeyAlias),
         "sections": (specs.SectionSpec,),
         "doctor_checks": (specs.DoctorCheck,),
+        "assets": (specs.AssetSpec,),
     }
 )
 """What each declaration returns an iterable of."""
@@ -59,6 +60,9 @@ def _items(hook: str, answer: Any) -> list[Any]:
     return items
 
 
+_SPEC_TUPLES: Final[Mapping[str, type]] = MappingProxyType(
+    {"tuple[RouteOption, ...]": specs.RouteOption, "tuple[AssetWheel, ...]": specs.AssetWheel}
+)
 _FIELD_TYPES: Final[Mapping[str, type]] = MappingProxyType({"str": str, "bool": bool})
 
 
@@ -79,8 +83,8 @@ def _is_sound(value: Any, promised: str, *, may_be_empty: bool) -> bool:
     scalar = _FIELD_TYPES.get(promised)
     if scalar is not None:
         return isinstance(value, scalar) and (value != "" or may_be_empty)
-    if promised == "tuple[RouteOption, ...]":
-        return isinstance(value, tuple) and all(type(part) is specs.RouteOption for part in value)
+    if promised in _SPEC_TUPLES:
+        return isinstance(value, tuple) and all(type(part) is _SPEC_TUPLES[promised] for part in value)
     container: type[frozenset[Any]] | type[tuple[Any, ...]] = frozenset if promised.startswith("frozenset") else tuple
     return isinstance(value, container) and all(isinstance(part, str) and part for part in value)
 

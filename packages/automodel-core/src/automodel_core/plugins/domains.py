@@ -17,6 +17,7 @@ DOMAIN_DISTRIBUTIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 RESERVED_COMMANDS: Final = frozenset(
     {
+        "assets",
         "checkpoint",
         "config",
         "data",

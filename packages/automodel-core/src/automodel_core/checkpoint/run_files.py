@@ -77,8 +77,13 @@ def read_state(directory: Path, *, rank: int = 0) -> SavedState:
         optimizer=optimizer,
         random_tensors=_read_tensors(directory / f"random-{rank:05d}.safetensors"),
         random_values=_read_json(directory / f"random-{rank:05d}.json"),
-        config=_read_json(directory / "config.json"),
+        config=read_config(directory),
     )
+
+
+def read_config(directory: Path) -> dict[str, Any]:
+    """Return the resolved config below the state ``directory``. Raises :class:`StateError` when it cannot be read."""
+    return _read_json(directory / "config.json")
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -105,6 +105,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM507": "the saved state is unusable",
         "AM508": "resuming would change what the run learns",
         "AM509": "a checkpoint does not fit the run",
+        "AM510": "a directory is there already",
+        "AM511": "a checkpoint has no adapters",
         # AM6xx: plugins.
         "AM601": "a plugin is broken",
         "AM602": "two plugins declare one name",

@@ -34,7 +34,7 @@ class Starter:
     @property
     def summary(self) -> str:
         """What it does, from the comment under the command."""
-        lines = []
+        lines: list[str] = []
         for line in self.text.splitlines()[1:]:
             words = line.removeprefix("#").strip()
             if not line.startswith("#") or (not words and lines):

@@ -112,7 +112,10 @@ class BaseRecipe:
             restore_directory=checkpoint.path if checkpoint is not None else None,
         )
         loss_fn = host.build("build_loss_fn", config=config)
-        return ModelState(config=config, host=host, device=device, processor=processor, build=build, loss_fn=loss_fn)
+        recipe = f"{type(self).__module__}.{type(self).__qualname__}"
+        return ModelState(
+            recipe=recipe, config=config, host=host, device=device, processor=processor, build=build, loss_fn=loss_fn
+        )
 
     def _build_data(self, processor: Any) -> tuple[OrderedLoader, dict[str, OrderedLoader]]:
         loader = self.host.build("build_dataloader", config=self.config, split="train", processor=processor)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class ModelState:
     """A model with what it needs to be asked something: what evaluation and generation work on."""
 
+    recipe: str
+    """The dotted name of the recipe class."""
     config: RunConfig
     host: RunHost
     device: torch.device

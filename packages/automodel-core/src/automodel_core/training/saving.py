@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 from safetensors.torch import save_file
@@ -11,16 +12,18 @@ from automodel_core.checkpoint.model_files import write_model_files
 from automodel_core.checkpoint.optimizer_state import read_optimizer
 from automodel_core.checkpoint.run_files import SavedState
 from automodel_core.checkpoint.writer import CheckpointWriter
-from automodel_core.infrastructure.peft import adapter_config, adapter_state_dict
+from automodel_core.infrastructure.peft import ADAPTER_CONFIG, ADAPTER_WEIGHTS, adapter_config, adapter_state_dict
 from automodel_core.infrastructure.weights import leaf_over
 from automodel_core.training.random_state import random_state
-from automodel_core.training.run_state import RunState
+from automodel_core.training.run_state import ModelState, RunState
 
 
 def save_checkpoint(run: RunState) -> Path:
     """Write a checkpoint of the step just done, tell the observers, and return its directory."""
     writer = CheckpointWriter(run.checkpoints)
-    directory = writer.save(collect_state(run), lambda partial: _write_model(run, partial))
+    directory = writer.save(
+        collect_state(run), partial(write_model, run, max_shard_bytes=run.checkpoints.max_shard_bytes)
+    )
     run.host.notify("checkpoint_saved", step=run.scheduler.step, directory=str(directory))
     return directory
 
@@ -35,20 +38,30 @@ def collect_state(run: RunState) -> SavedState:
         optimizer=read_optimizer(run.model, run.optimizer) if run.checkpoints.save_optimizer else None,
         random_tensors=tensors,
         random_values=values,
-        config=run.config.resolved(),
+        config={**run.config.resolved(), "recipe": run.recipe},
     )
 
 
-def _write_model(run: RunState, directory: Path) -> None:
-    """Write the weights as the model's own library does, and what belongs beside them."""
-    if run.build.peft is not None:
-        config = adapter_config(run.config.peft, run.model, run.build.base_name_or_path)
-        (directory / "adapter_config.json").write_text(json.dumps(config, indent=2, sort_keys=True), encoding="utf-8")
-        tensors = {k: v.detach().cpu().contiguous() for k, v in adapter_state_dict(run.model).items()}
-        save_file(tensors, directory / "adapter_model.safetensors", metadata={"format": "pt"})
+def write_model(state: ModelState, directory: Path, *, max_shard_bytes: int) -> None:
+    """Write the weights as the model's own library does (adapters in peft's format), and what belongs beside them."""
+    if state.build.peft is not None:
+        write_adapters(state, directory)
     else:
-        leaves = {name: leaf_over(name, tensor) for name, tensor in run.model.state_dict(keep_vars=True).items()}
-        sources = run.build.adapter.unbind(run.model, leaves)
-        write_model_files(sources, directory, max_shard_bytes=run.checkpoints.max_shard_bytes)
-        run.build.adapter.save_config(run.model, directory)
-    run.host.build("export_model", run=run, directory=str(directory))
+        write_weights(state, directory, max_shard_bytes=max_shard_bytes)
+    state.host.build("export_model", run=state, directory=str(directory))
+
+
+def write_adapters(state: ModelState, directory: Path) -> None:
+    """Write ``adapter_model.safetensors`` and ``adapter_config.json``."""
+    config = adapter_config(state.config.peft, state.model, state.build.base_name_or_path)
+    (directory / ADAPTER_CONFIG).write_text(json.dumps(config, indent=2, sort_keys=True), encoding="utf-8")
+    tensors = {k: v.detach().cpu().contiguous() for k, v in adapter_state_dict(state.model).items()}
+    save_file(tensors, directory / ADAPTER_WEIGHTS, metadata={"format": "pt"})
+
+
+def write_weights(state: ModelState, directory: Path, *, max_shard_bytes: int) -> None:
+    """Write the whole model under the keys of its own library, and its configuration."""
+    leaves = {name: leaf_over(name, tensor) for name, tensor in state.model.state_dict(keep_vars=True).items()}
+    sources = state.build.adapter.unbind(state.model, leaves)
+    write_model_files(sources, directory, max_shard_bytes=max_shard_bytes)
+    state.build.adapter.save_config(state.model, directory)

@@ -45,6 +45,18 @@ class LoRALinear(nn.Linear):
         bound = 1.0 / math.sqrt(self.in_features)
         return {"lora_A": uniform(-bound, bound), "lora_B": zeros()}
 
+    @torch.no_grad()
+    def merge(self) -> nn.Linear:
+        """Fold the adapter into the weight and become a plain linear layer again.
+
+        ``W + scaling * B A`` is formed in the adapter's precision and rounded once to the dtype of the weight.
+        """
+        update = self.lora_B @ self.lora_A * self.lora_scaling
+        self.weight.copy_(self.weight.to(update.dtype) + update)
+        del self.lora_A, self.lora_B, self.lora_scaling, self.lora_dropout
+        self.__class__ = nn.Linear  # type: ignore[assignment]
+        return self
+
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """Return the layer's output, in the dtype of its own weight's product."""
         base = functional.linear(input, self.weight, self.bias)

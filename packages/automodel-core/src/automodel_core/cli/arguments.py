@@ -87,9 +87,11 @@ class _Splitter:
         if value is None:
             self.problems.append(Diagnostic("AM705", f"`{option.flag}` needs a value", self.line.span(at)))
         else:
-            from automodel_core.config import dump_value  # needs the YAML library, which `--help` does without
+            # These need the YAML library, which `--help` does without.
+            from automodel_core.config import dump_value
+            from automodel_core.config.references import escape_references
 
-            self.overrides.append(f"--{option.key}={dump_value(value)}")
+            self.overrides.append(f"--{option.key}={dump_value(escape_references(value))}")
 
     def _own_option(self, name: str, value: str | None) -> None:
         at = self.position

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import attrs
 
@@ -33,6 +33,10 @@ from automodel_core.training.restoring import read_compatible_state, restore_run
 from automodel_core.training.run_state import ModelState, RunState
 
 
+SPELLING_WARNINGS: Final = frozenset({"AM910", "AM911"})
+"""Warnings about how a config is written, which concern every recipe."""
+
+
 class BaseRecipe:
     """One kind of training.
 
@@ -46,6 +50,9 @@ class BaseRecipe:
 
     required_sections: ClassVar[tuple[str, ...]] = ("model", "dataset", "optimizer")
     """Sections without which a config cannot be run by this recipe."""
+
+    trains: ClassVar[bool] = True
+    """Whether there are steps: only then are warnings about the schedule of steps of use."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -183,7 +190,7 @@ def run_recipe(
         config_path, overrides=overrides, vocabulary=catalog.vocabulary(), required=recipe_class.required_sections
     )
     _check_recipe_key(config, recipe_class, catalog)
-    _warn(config.warnings)
+    _warn([w for w in config.warnings if recipe_class.trains or w.code in SPELLING_WARNINGS])
     recipe = recipe_class(config)
     recipe.host = run_host(
         recipe,

@@ -38,6 +38,7 @@ class EvaluateRecipe(TrainFinetuneRecipe):
     """Measures a model on ``validation_dataset``, or on ``dataset`` when there is none. Nothing is trained."""
 
     required_sections: ClassVar[tuple[str, ...]] = ("model",)
+    trains: ClassVar[bool] = False
     result: EvaluationResult
 
     def execute(self) -> None:

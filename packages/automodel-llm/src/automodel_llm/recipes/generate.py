@@ -19,6 +19,7 @@ class GenerateRecipe(TrainFinetuneRecipe):
     """Prints what the model answers to ``generation.prompt``."""
 
     required_sections: ClassVar[tuple[str, ...]] = ("model",)
+    trains: ClassVar[bool] = False
     answer: str
 
     def execute(self) -> None:

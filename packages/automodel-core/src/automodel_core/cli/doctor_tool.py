@@ -29,6 +29,7 @@ def main(line: CommandLine, catalog: Catalog) -> int:
     from automodel_core.doctor.examination import examine
 
     examined = examine(catalog, Path(arguments.checkpoints))
+    found: Sequence[Examined]
     if arguments.json:
         found = list(examined)
         print(json.dumps([_as_data(entry) for entry in found], indent=2, ensure_ascii=False))
@@ -63,10 +64,10 @@ def _lines(entry: Examined, colour: bool) -> list[str]:
     status = f"{finding.status:<4}"
     if colour:
         status = f"\x1b[{_COLOURS[finding.status]}m{status}\x1b[0m"
-    lines = [f"{status}  {finding.check:<{_NAME_WIDTH}}  {finding.message}"]
-    if finding.fix:
-        lines.append(f"      {'':<{_NAME_WIDTH}}  fix: {finding.fix}")
-    return lines
+    first = f"{status}  {finding.check:<{_NAME_WIDTH}}  {finding.message}"
+    if finding.status == "ok":
+        return [f"{first} ({finding.fix})" if finding.fix else first]
+    return [first, f"      {'':<{_NAME_WIDTH}}  fix: {finding.fix}"]
 
 
 def _as_data(entry: Examined) -> dict[str, str]:

@@ -123,7 +123,7 @@ def test_rows_without_the_column_are_named(written, automodel, tmp_path):
     data.write_text('{"context": "c", "question": "q", "answer": "a"}\n{"context": "c", "answer": "a"}\n')
     code, _, err = automodel("finetune", "llm", "-c", written(put("dataset", path=str(data))))
     assert code == 2
-    assert "row 1" in err
+    assert "rows.jsonl:2" in err
     assert "`question`" in err
 
 

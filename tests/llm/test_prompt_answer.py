@@ -4,7 +4,17 @@ import pytest
 import torch
 
 from automodel_llm.data.collate import PaddedCollate
-from automodel_llm.data.prompt_answer import IGNORED, TextSample, encode_prompt_and_answer, supervise_tail
+from automodel_llm.data.encoded import Encoded
+from automodel_llm.data.prompt_answer import IGNORED, TextSample, encode_prompt_and_answer
+
+
+def supervise_tail(ids: list[int], supervised: int) -> TextSample:
+    """Return ``ids`` of which the last ``supervised`` are learned."""
+    return TextSample.of(Encoded(ids, [False] * (len(ids) - supervised) + [True] * supervised))
+
+
+def encode(*arguments) -> TextSample:
+    return TextSample.of(encode_prompt_and_answer(*arguments))
 
 
 class Words:
@@ -22,7 +32,7 @@ class Words:
 
 def test_each_supervised_position_is_labelled_with_the_token_that_follows_it():
     """Prompt 1 10 11 12 13, answer 20 21 and the end token: 13 predicts 20, 20 predicts 21, 21 predicts the end."""
-    sample = encode_prompt_and_answer(Words(), "w10 w11", "w12", "w13", "w20 w21", 100)
+    sample = encode(Words(), "w10 w11", "w12", "w13", "w20 w21", 100)
     assert sample.input_ids == [1, 10, 11, 12, 13, 20, 21, 2]
     assert sample.labels == [IGNORED] * 4 + [20, 21, 2, IGNORED]
     for t, label in enumerate(sample.labels):
@@ -30,19 +40,19 @@ def test_each_supervised_position_is_labelled_with_the_token_that_follows_it():
 
 
 def test_a_long_context_is_trimmed_before_anything_else():
-    sample = encode_prompt_and_answer(Words(), "w10", "w11 w12 w13 w14", "w15", "w20", 6)
+    sample = encode(Words(), "w10", "w11 w12 w13 w14", "w15", "w20", 6)
     assert sample.input_ids == [1, 10, 11, 15, 20, 2]
 
 
 def test_a_long_answer_keeps_its_start_supervised():
-    sample = encode_prompt_and_answer(Words(), "w10", "w11", "w12", "w20 w21 w22 w23", 4)
+    sample = encode(Words(), "w10", "w11", "w12", "w20 w21 w22 w23", 4)
     assert sample.input_ids == [12, 20, 21, 22]
     assert sample.labels == [20, 21, 22, IGNORED]
 
 
 @pytest.mark.parametrize("max_length", range(2, 14))
 def test_any_length_fits_and_leaves_supervision(max_length):
-    sample = encode_prompt_and_answer(Words(), "w10 w11", "w12 w13 w14", "w15", "w20 w21 w22", max_length)
+    sample = encode(Words(), "w10 w11", "w12 w13 w14", "w15", "w20 w21 w22", max_length)
     assert len(sample.input_ids) == len(sample.labels) <= max_length
     assert sample.labels[0] != IGNORED or len(sample.labels) > 2
     assert any(label != IGNORED for label in sample.labels)

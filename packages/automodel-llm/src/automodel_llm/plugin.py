@@ -20,6 +20,12 @@ from automodel_core.specs import (
 
 _TRAIN = "automodel_llm.recipes.train_ft"
 _ADAPTER = "automodel_core.adapters.transformers:TransformersAdapter"
+_DATASET_KEYS = (
+    ("dataset_name", "path"),
+    ("path_or_dataset_id", "path"),
+    ("seq_length", "max_seq_length"),
+    ("limit_dataset_samples", "limit"),
+)
 
 
 @hookimpl
@@ -93,10 +99,34 @@ def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
             name="automodel_llm.SquadDataset",
             target="automodel_llm.data.squad:SquadDataset",
             kind="dataset",
-            aliases=("SquadDataset", "nemo_automodel.datasets.squad.SquadDataset"),
+            aliases=(
+                "SquadDataset",
+                "nemo_automodel.datasets.squad.SquadDataset",
+                "nemo_automodel.components.datasets.llm.squad.make_squad_dataset",
+            ),
+        ),
+        TargetSpec(
+            name="automodel_llm.InstructionDataset",
+            target="automodel_llm.data.instruction:InstructionDataset",
+            kind="dataset",
+            aliases=(
+                "InstructionDataset",
+                "nemo_automodel.components.datasets.llm.column_mapped_text_instruction_dataset."
+                "ColumnMappedTextInstructionDataset",
+            ),
+        ),
+        TargetSpec(
+            name="automodel_llm.ChatDataset",
+            target="automodel_llm.data.chat_dataset:ChatDataset",
+            kind="dataset",
+            aliases=("ChatDataset", "nemo_automodel.components.datasets.llm.chat_dataset.ChatDataset"),
         ),
         TrustedPrefix("automodel_llm", "other"),
-        KeyAlias("dataset.dataset_name", "dataset.path"),
+        *(
+            KeyAlias(f"{section}.{old}", f"{section}.{new}")
+            for section in ("dataset", "validation_dataset")
+            for old, new in _DATASET_KEYS
+        ),
     )
 
 

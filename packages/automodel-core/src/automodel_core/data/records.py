@@ -1,17 +1,30 @@
-"""Reading records (rows of named values) from files, with errors that name the file and the row."""
+"""Reading records (rows of named values) from files, one by one, with errors that name the file and the row."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
+
+import attrs
 
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 
 Record = dict[str, Any]
+
+_LARGEST_FIELD: Final = 2**31 - 1
+"""Of a CSV file: the module's own limit of 128 KiB is less than a long document."""
+
+
+@attrs.frozen
+class Row:
+    """A record and where it stands: ``data.jsonl:3``, or ``data.csv, row 2`` (the first is row 0)."""
+
+    place: str
+    record: Record
 
 
 def read_records(path: Path) -> list[Record]:
@@ -19,17 +32,32 @@ def read_records(path: Path) -> list[Record]:
 
     Raises :class:`InputError` when the file is missing, empty, of another kind, or has a row that cannot be read.
     """
+    return [row.record for row in iterate_rows([path])]
+
+
+def iterate_rows(paths: Iterable[Path]) -> Iterator[Row]:
+    """Yield the rows of every file in turn. Only a ``.json`` file is in memory as a whole.
+
+    Raises :class:`InputError` as :func:`read_records` does.
+    """
+    for path in paths:
+        empty = True
+        for row in _guarded(_reader(path), path):
+            empty = False
+            yield row
+        if empty:
+            raise InputError(Diagnostic("AM303", f"`{path}` has no rows"))
+
+
+def _reader(path: Path) -> Callable[[Path], Iterator[Row]]:
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         kinds = ", ".join(f"`{suffix}`" for suffix in _READERS)
         raise InputError(Diagnostic("AM302", f"`{path}` is not a kind of data file that can be read: {kinds}"))
-    rows = list(_guarded(reader, path))
-    if not rows:
-        raise InputError(Diagnostic("AM303", f"`{path}` has no rows"))
-    return rows
+    return reader
 
 
-def _guarded(reader: Callable[[Path], Iterator[Record]], path: Path) -> Iterator[Record]:
+def _guarded(reader: Callable[[Path], Iterator[Row]], path: Path) -> Iterator[Row]:
     try:
         yield from reader(path)
     except OSError as error:
@@ -40,35 +68,53 @@ def _guarded(reader: Callable[[Path], Iterator[Record]], path: Path) -> Iterator
         ) from None
 
 
-def _json_lines(path: Path) -> Iterator[Record]:
-    with path.open(encoding="utf-8") as file:
+def _json_lines(path: Path) -> Iterator[Row]:
+    with path.open(encoding="utf-8-sig") as file:
         for number, line in enumerate(file, 1):
             if line.strip():
-                yield _object(_parse(line, f"{path}:{number}", number), f"{path}:{number}")
+                place = f"{path}:{number}"
+                yield Row(place, _object(_parse(line, place, number), place))
 
 
-def _json(path: Path) -> Iterator[Record]:
-    value = _parse(path.read_text(encoding="utf-8"), str(path))
+def _json(path: Path) -> Iterator[Row]:
+    value = _parse(path.read_text(encoding="utf-8-sig"), str(path))
     if not isinstance(value, list):
         raise InputError(Diagnostic("AM304", f"`{path}` holds a JSON {type(value).__name__}, not a list of objects"))
     for number, row in enumerate(value):
-        yield _object(row, f"{path}, row {number}")
+        place = f"{path}, row {number}"
+        yield Row(place, _object(row, place))
 
 
-def _csv(path: Path) -> Iterator[Record]:
-    with path.open(encoding="utf-8", newline="") as file:
-        yield from csv.DictReader(file)
+def _csv(path: Path) -> Iterator[Row]:
+    csv.field_size_limit(_LARGEST_FIELD)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        try:
+            for number, record in enumerate(reader):
+                place = f"{path}, row {number}"
+                if None in record:
+                    message = f"`{place}` has {len(record) - 1 + len(record[None])} fields, and the header has "
+                    raise InputError(Diagnostic("AM304", message + str(len(record) - 1)))
+                yield Row(place, record)
+        except csv.Error as error:
+            message = f"`{path}` is not CSV: {error} at line {reader.line_num}"
+            raise InputError(Diagnostic("AM304", message)) from None
 
 
-def _parquet(path: Path) -> Iterator[Record]:
+def _parquet(path: Path) -> Iterator[Row]:
     try:
         from pyarrow import ArrowInvalid, parquet
     except ImportError:
         message = f"reading `{path}` needs pyarrow, which is not installed"
         raise InputError(Diagnostic("AM305", message, helps=("pip install pyarrow",))) from None
     path.open("rb").close()  # a missing file is an OSError here and an error of another kind in pyarrow
+    number = 0
     try:
-        yield from parquet.read_table(path).to_pylist()
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=1024):
+                for record in batch.to_pylist():
+                    yield Row(f"{path}, row {number}", record)
+                    number += 1
     except ArrowInvalid as error:
         raise InputError(Diagnostic("AM304", f"`{path}` is not a Parquet file: {error}")) from None
 
@@ -77,10 +123,11 @@ def _parse(text: str, place: str, line: int | None = None) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        at = (
-            f"column {error.colno}" if line == 1 and error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
-        )
+        # Every line of a JSONL file is a text of its own, in which the error is on line 1.
+        at = f"column {error.colno}" if line is not None else f"line {error.lineno}, column {error.colno}"
         raise InputError(Diagnostic("AM304", f"`{place}` is not JSON: {error.msg} at {at}")) from None
+    except RecursionError:
+        raise InputError(Diagnostic("AM304", f"`{place}` is nested too deeply")) from None
 
 
 def _object(value: Any, place: str) -> Record:
@@ -89,9 +136,12 @@ def _object(value: Any, place: str) -> Record:
     return value
 
 
-_READERS: Final[dict[str, Callable[[Path], Iterator[Record]]]] = {
+_READERS: Final[dict[str, Callable[[Path], Iterator[Row]]]] = {
     ".jsonl": _json_lines,
     ".json": _json,
     ".csv": _csv,
     ".parquet": _parquet,
 }
+
+RECORD_SUFFIXES: Final = tuple(_READERS)
+"""The endings of files of records."""

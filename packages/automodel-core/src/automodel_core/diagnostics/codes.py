@@ -54,6 +54,14 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM308": "a column holds the wrong type",
         "AM309": "a row lacks a column",
         "AM310": "a tokenizer cannot be loaded",
+        "AM311": "a column mapping names something unknown",
+        "AM312": "a message of a conversation is not one",
+        "AM313": "there is no chat template",
+        "AM314": "a chat template does not take the messages of a row",
+        "AM315": "a chat template rewrites what it wrote before",
+        "AM316": "an assistant's turn has no end",
+        "AM317": "the tokens of an assistant's turn cannot be told apart",
+        "AM318": "nothing can be learned from the data",
         "AM330": "a batch has a key that the model does not take",
         "AM331": "a batch lacks a key that the model needs",
         "AM340": "packed sequences are not available",
@@ -144,6 +152,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM910": "another spelling of a key, with a note",
         "AM911": "another spelling of a target, with a note",
         "AM920": "nothing is left to train",
+        "AM930": "rows are left out of training",
+        "AM931": "the cache cannot be written",
     }
 )
 

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import attrs
 
+from automodel_llm.data.encoded import Encoded
+
 IGNORED: Final = -100
 """The label of a position that is not supervised."""
 
@@ -17,10 +19,16 @@ class TextSample:
     input_ids: list[int]
     labels: list[int]
 
+    @classmethod
+    def of(cls, encoded: Encoded) -> TextSample:
+        """Return the sample in which every target is the label of the position before it."""
+        following = zip(encoded.ids[1:], encoded.targets[1:], strict=True)
+        return cls(encoded.ids, [*(token if target else IGNORED for token, target in following), IGNORED])
+
 
 def encode_prompt_and_answer(
     tokenizer: Any, before: str, trimmed: str, after: str, answer: str, max_length: int
-) -> TextSample:
+) -> Encoded:
     """Encode ``before + trimmed + after`` as the prompt, then ``answer`` and the end token.
 
     A sequence longer than ``max_length`` loses the end of ``trimmed`` (a context) first, then the start of the prompt
@@ -33,20 +41,14 @@ def encode_prompt_and_answer(
     head = _without_end_token(head, tokenizer.eos_token_id)
     if tokenizer.eos_token_id is not None:
         target = [*target, tokenizer.eos_token_id]
+    truncated = len(head) + len(middle) + len(tail) + len(target) > max_length
     target = target[: max_length - 1]
     room = max_length - len(target)
     middle = middle[: max(room - len(head) - len(tail), 0)]
     prompt = [*head, *middle, *tail][-room:]
-    return supervise_tail([*prompt, *target], len(target))
+    return Encoded([*prompt, *target], [*[False] * len(prompt), *[True] * len(target)], truncated)
 
 
 def _without_end_token(ids: list[int], end: int | None) -> list[int]:
     """Drop the end token that some tokenizers append to every text: the prompt goes on."""
     return ids[:-1] if len(ids) > 1 and ids[-1] == end else ids
-
-
-def supervise_tail(ids: list[int], supervised: int) -> TextSample:
-    """Return ``ids`` with labels for the last ``supervised`` of them, each on the position before it."""
-    first = len(ids) - supervised
-    labels = [following if t + 1 >= first else IGNORED for t, following in enumerate(ids[1:])]
-    return TextSample(ids, [*labels, IGNORED])

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+import tokenizers
+import transformers
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
+from automodel_core.data.fingerprints import digest_of_value
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 
@@ -27,6 +31,20 @@ def load_tokenizer(name_or_path: str, *, trust_remote_code: bool = False) -> Pre
         helps = ("name a directory with `tokenizer.json` in `tokenizer.name_or_path`",)
         message = f"no tokenizer can be loaded from `{name_or_path}`: {reason}"
         raise InputError(Diagnostic("AM310", message, helps=helps)) from None
+
+
+def tokenizer_fingerprint(tokenizer: Any) -> str:
+    """Return the digest of all that decides how the tokenizer encodes: vocabulary, rules, special tokens, templates."""
+    if tokenizer.is_fast:
+        backend = tokenizer.backend_tokenizer
+        backend.no_padding()  # what the last call asked for is part of the state; the next call says it again
+        backend.no_truncation()
+        rules = backend.to_str()
+    else:
+        rules = sorted(tokenizer.get_vocab().items())
+    added = {number: str(token) for number, token in tokenizer.added_tokens_decoder.items()}
+    parts = [type(tokenizer).__qualname__, rules, added, tokenizer.special_tokens_map, tokenizer.chat_template]
+    return digest_of_value([*parts, transformers.__version__, tokenizers.__version__])
 
 
 def _looks_like_a_path(name: str) -> bool:

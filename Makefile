@@ -13,6 +13,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 TOOLS := build editables hatchling hypothesis mypy pytest pytest-xdist ruff types-PyYAML
 # What only the tests compare with or read: other tools must load what we write.
 ORACLES := accelerate peft pyarrow
+# Optional packages that a run uses where they are installed.
+OPTIONAL := matplotlib tensorboard
 
 .PHONY: test setup lint types unit format clean
 
@@ -23,7 +25,7 @@ setup: $(INSTALLED)
 $(INSTALLED): constraints.txt $(PROJECTS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install -q -c constraints.txt --upgrade pip
-	$(PIP) install -q -c constraints.txt torch==2.13.0 $(TOOLS) $(ORACLES)
+	$(PIP) install -q -c constraints.txt torch==2.13.0 $(TOOLS) $(ORACLES) $(OPTIONAL)
 	$(PIP) install -q -c constraints.txt --no-build-isolation \
 		-e 'packages/automodel-core[transformers]' -e 'packages/automodel-llm[parquet]' -e packages/automodel-vlm \
 		-e packages/automodel-diffusion -e packages/automodel-retrieval

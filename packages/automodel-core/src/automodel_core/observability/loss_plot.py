@@ -50,7 +50,7 @@ def draw_loss(history: History, path: Path) -> None:
 
     figure = Figure(figsize=(9, 5), dpi=120, layout="constrained")
     canvas = FigureCanvasAgg(figure)
-    _draw_curves(figure.add_subplot(), history)
+    draw_curves(figure.add_subplot(), history)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         canvas.print_figure(partial, format="png")
@@ -59,7 +59,8 @@ def draw_loss(history: History, path: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _draw_curves(axes: Any, history: History) -> None:
+def draw_curves(axes: Any, history: History) -> None:
+    """Draw the training loss, thin and averaged, each validation set, and the learning rate on an axis of its own."""
     loss = history.loss
     window = smoothing_window(len(loss.steps))
     axes.plot(loss.steps, loss.values, color="tab:blue", linewidth=0.7, alpha=0.4, label="training, every step")

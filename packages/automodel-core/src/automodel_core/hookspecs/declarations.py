@@ -57,7 +57,11 @@ def sections() -> Iterable[SectionSpec]:
 
 @hookspec
 def doctor_checks() -> Iterable[DoctorCheck]:
-    """Return checks for ``automodel doctor``."""
+    """Return checks for ``automodel doctor``.
+
+    The target of each is a function without arguments that returns an ``automodel_core.doctor.Finding``, or several.
+    One that raises is a finding of its own, which names the plugin.
+    """
 
 
 @hookspec

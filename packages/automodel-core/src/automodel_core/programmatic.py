@@ -16,6 +16,7 @@ from automodel_core.specs import RecipeSpec, Route
 
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
+    from automodel_core.training.recipe import BaseRecipe
 
 DEFAULT_COMMAND: Final = "finetune"
 
@@ -46,14 +47,10 @@ def run(
     for problem in catalog.problems():
         warnings.warn(problem.message, stacklevel=2)
     loaded = load_run_config(config, overrides=overrides, vocabulary=vocabulary)
-    if loaded.recipe is not None:
-        spec: Owned[RecipeSpec] | None = find_recipe(loaded.recipe, catalog, loaded.span("recipe"))
-    else:
-        chosen = _choose_route(loaded, route, catalog)
-        spec = _recipe_of_route(chosen.spec, catalog)
-        if spec is None:
-            return load_main(chosen)(config, overrides=overrides, plugins=plugins, plugin_files=plugin_files)
-    assert spec is not None
+    spec, chosen = _find_spec(loaded, route, catalog)
+    if spec is None:
+        assert chosen is not None
+        return load_main(chosen)(config, overrides=overrides, plugins=plugins, plugin_files=plugin_files)
     from automodel_core.training.recipe import run_recipe
 
     return run_recipe(
@@ -64,6 +61,41 @@ def run(
         plugin_files=plugin_files,
         catalog=catalog,
     )
+
+
+def prepare_recipe(
+    config: str | Path | Mapping[str, Any],
+    *,
+    overrides: Iterable[str] = (),
+    plugin_files: Iterable[str | Path] = (),
+    catalog: Catalog,
+) -> BaseRecipe:
+    """Return the recipe that :func:`run` would run, on its host, with nothing built yet.
+
+    Raise :class:`InputError` when there is none, or none that is declared as a class.
+    """
+    from automodel_core.config import load_run_config
+    from automodel_core.training.recipe import make_recipe
+
+    overrides = tuple(overrides)
+    loaded = load_run_config(
+        config, overrides=overrides, vocabulary=catalog.vocabulary(), required=("model", "dataset")
+    )
+    spec, _ = _find_spec(loaded, None, catalog)
+    if spec is None:
+        message = "the command of this config declares no recipe class, so that nothing can be built apart from a run"
+        raise InputError(Diagnostic("AM319", message))
+    return make_recipe(load_recipe_class(spec), config, overrides=overrides, plugin_files=plugin_files, catalog=catalog)
+
+
+def _find_spec(
+    config: RunConfig, route: str | None, catalog: Catalog
+) -> tuple[Owned[RecipeSpec] | None, Owned[Route] | None]:
+    """Return the recipe of a config, or ``None`` and the route that declares no recipe class."""
+    if config.recipe is not None:
+        return find_recipe(config.recipe, catalog, config.span("recipe")), None
+    chosen = _choose_route(config, route, catalog)
+    return _recipe_of_route(chosen.spec, catalog), chosen
 
 
 def _choose_route(config: RunConfig, route: str | None, catalog: Catalog) -> Owned[Route]:

@@ -121,6 +121,12 @@ def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
             kind="dataset",
             aliases=("ChatDataset", "nemo_automodel.components.datasets.llm.chat_dataset.ChatDataset"),
         ),
+        TargetSpec(
+            name="automodel_llm.TextDataset",
+            target="automodel_llm.data.text_dataset:TextDataset",
+            kind="dataset",
+            aliases=("TextDataset",),
+        ),
         TrustedPrefix("automodel_llm", "other"),
         *(
             KeyAlias(f"{section}.{old}", f"{section}.{new}")

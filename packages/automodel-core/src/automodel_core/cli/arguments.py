@@ -34,6 +34,7 @@ class RunArguments:
     overrides: tuple[str, ...] = ()
     wants_help: bool = False
     flags: frozenset[str] = frozenset()
+    values: Mapping[str, str] = attrs.field(factory=dict)
 
 
 @attrs.define
@@ -43,7 +44,9 @@ class _Splitter:
     positional_config: bool = False
     flags: frozenset[str] = frozenset()
     options: Mapping[str, RouteOption] = attrs.field(factory=dict)
+    values: frozenset[str] = frozenset()
     flags_given: set[str] = attrs.field(factory=set)
+    values_given: dict[str, str] = attrs.field(factory=dict)
     configs: list[tuple[int, str]] = attrs.field(factory=list)
     plugin_files: list[str] = attrs.field(factory=list)
     overrides: list[str] = attrs.field(factory=list)
@@ -60,6 +63,8 @@ class _Splitter:
             elif word in self.flags:
                 self.flags_given.add(word)
                 self.position += 1
+            elif name in self.values:
+                self._tool_option(name, value if has_value else None)
             elif name in self.options:
                 self._route_option(self.options[name], value if has_value else None)
             elif name in _WITH_VALUE or (word.startswith("-c") and word != "-c" and not word.startswith("--")):
@@ -72,6 +77,17 @@ class _Splitter:
                 self._refuse("AM703", f"unknown option `{word}`", helps=_UNKNOWN_OPTION_HELP)
             else:
                 self._plain_word(word)
+
+    def _tool_option(self, name: str, value: str | None) -> None:
+        at = self.position
+        if value is None:
+            value = self._next_value(name)
+        else:
+            self.position += 1
+        if value is None:
+            self.problems.append(Diagnostic("AM705", f"`{name}` needs a value", self.line.span(at)))
+        else:
+            self.values_given[name] = value
 
     def _route_option(self, option: RouteOption, value: str | None) -> None:
         at = self.position
@@ -180,15 +196,16 @@ def split_run_arguments(
     positional_config: bool = False,
     flags: frozenset[str] = frozenset(),
     options: Iterable[RouteOption] = (),
+    values: frozenset[str] = frozenset(),
 ) -> RunArguments:
     """Split the words of ``line`` from ``start`` on.
 
     With ``positional_config`` a word that is no override is the config; ``flags`` are more options without a value;
-    ``options`` are those of a route and become overrides.
+    ``options`` are those of a route and become overrides; ``values`` are options of a tool that take a value.
     Raise :class:`InputError` with everything that is wrong, unless help is asked for. A missing config is not an error
     here.
     """
-    splitter = _Splitter(line, start, positional_config, flags, {option.flag: option for option in options})
+    splitter = _Splitter(line, start, positional_config, flags, {option.flag: option for option in options}, values)
     splitter.split()
     for position, value in splitter.configs[1:]:
         message = f"a second config `{value}`: a run has one"
@@ -201,4 +218,5 @@ def split_run_arguments(
         overrides=tuple(splitter.overrides),
         wants_help=splitter.wants_help,
         flags=frozenset(splitter.flags_given),
+        values=splitter.values_given,
     )

@@ -62,6 +62,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM316": "an assistant's turn has no end",
         "AM317": "the tokens of an assistant's turn cannot be told apart",
         "AM318": "nothing can be learned from the data",
+        "AM319": "a recipe has no preview of its data",
         "AM330": "a batch has a key that the model does not take",
         "AM331": "a batch lacks a key that the model needs",
         "AM340": "packed sequences are not available",

@@ -14,6 +14,7 @@ from automodel_core.checkpoint.directory import Checkpoint, open_checkpoint
 from automodel_core.checkpoint.writer import CheckpointWriter
 from automodel_core.config import RunConfig, load_run_config
 from automodel_core.data.loader import BatchStream, OrderedLoader
+from automodel_core.data.preview import DataPreview
 from automodel_core.diagnostics import Diagnostic, render
 from automodel_core.errors import InputError
 from automodel_core.hookspecs import hookimpl
@@ -31,7 +32,6 @@ from automodel_core.training.loop import train
 from automodel_core.training.random_state import seed_everything
 from automodel_core.training.restoring import read_compatible_state, restore_run
 from automodel_core.training.run_state import ModelState, RunState
-
 
 SPELLING_WARNINGS: Final = frozenset({"AM910", "AM911"})
 """Warnings about how a config is written, which concern every recipe."""
@@ -129,6 +129,14 @@ class BaseRecipe:
         held_out = self.host.build("build_dataloader", config=self.config, split="validation", processor=processor)
         return loader, {} if held_out is NOTHING else {"validation": held_out}
 
+    def preview_data(self, split: str, rows: int) -> DataPreview:
+        """Return what ``automodel data preview`` shows: ``rows`` samples of ``split`` and figures over all of it.
+
+        Nothing but the data is built. Raises :class:`InputError` (AM319) for a recipe that has no such thing.
+        """
+        message = f"the recipe `{type(self).__name__}` has no preview of its data"
+        raise InputError(Diagnostic("AM319", message, self.config.span("recipe")))
+
     def checkpoint_to_restore(self) -> Checkpoint | None:
         """Return the checkpoint that ``restore_from.path`` names, or ``None``."""
         path = self.config.restore_from.path
@@ -186,6 +194,23 @@ def run_recipe(
     Raises :class:`InputError` for what is wrong with the input, and what the run raises.
     """
     catalog = Catalog.discover() if catalog is None else catalog
+    recipe = make_recipe(
+        recipe_class, config_path, overrides=overrides, plugins=plugins, plugin_files=plugin_files, catalog=catalog
+    )
+    recipe.execute()
+    return recipe
+
+
+def make_recipe(
+    recipe_class: type[BaseRecipe],
+    config_path: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    overrides: Sequence[str] | Mapping[str, Any] = (),
+    plugins: Iterable[object] = (),
+    plugin_files: Iterable[str | os.PathLike[str]] = (),
+    catalog: Catalog,
+) -> BaseRecipe:
+    """Load the config, print its warnings, and return a recipe of ``recipe_class`` on a fresh host, not yet set up."""
     config = load_run_config(
         config_path, overrides=overrides, vocabulary=catalog.vocabulary(), required=recipe_class.required_sections
     )
@@ -199,5 +224,4 @@ def run_recipe(
         plugin_files=[Path(p) for p in plugin_files],
         core_plugins=(*load_core_defaults(), *observers(config)),
     )
-    recipe.execute()
     return recipe

@@ -55,7 +55,8 @@ def sample_at(arrays: Arrays, index: int) -> TextSample:
     return TextSample(ids.tolist(), labels.tolist())
 
 
-def sample_lengths(arrays: Arrays) -> np.ndarray[Any, Any]:
-    """Return the number of tokens of every sample."""
-    lengths: np.ndarray[Any, Any] = np.diff(arrays[OFFSETS])
-    return lengths
+def sample_counts(arrays: Arrays) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return, for every sample, how many tokens it has and how many of them are learned."""
+    offsets = arrays[OFFSETS]
+    learned = np.add.reduceat(arrays[TARGETS].astype(np.int64), offsets[:-1])
+    return np.diff(offsets), learned - arrays[TARGETS][offsets[:-1]]

@@ -13,18 +13,20 @@ from torch import nn
 from automodel_core.config import RunConfig
 from automodel_core.config.components import build_component
 from automodel_core.data.loader import OrderedLoader
+from automodel_core.data.preview import DataPreview
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.diagnostics.placing import placed_at
 from automodel_core.errors import InputError
 from automodel_core.infrastructure.blueprint import Blueprint
 from automodel_core.specs import NOTHING
 from automodel_core.training.batches import Batch, StepLoss, add_losses
-from automodel_core.training.component_check import complete_component
+from automodel_core.training.component_check import check_components, complete_component
 from automodel_core.training.device import to_device
 from automodel_core.training.model_component import build_model_component
 from automodel_core.training.recipe import BaseRecipe, run_recipe
 from automodel_core.training.run_state import RunState
 from automodel_llm.data.collate import PaddedCollate
+from automodel_llm.data.preview import preview_text
 from automodel_llm.data.prompt_answer import IGNORED
 from automodel_llm.data.tokenizer import load_tokenizer
 from automodel_llm.losses.token_loss import SummedTokenLoss, as_sum
@@ -70,6 +72,16 @@ class TrainFinetuneRecipe(BaseRecipe):
             num_workers=train.num_workers if training or held_out.num_workers is None else held_out.num_workers,
             pin_memory=train.pin_memory if training or held_out.pin_memory is None else held_out.pin_memory,
         )
+
+    def preview_data(self, split: str, rows: int) -> DataPreview:
+        """Return samples as text with what is learned of them, and figures over all of ``split``."""
+        check_components(self.config)
+        processor = self.host.build("build_processor", config=self.config)
+        loader = self.host.build("build_dataloader", config=self.config, split=split, processor=processor)
+        if loader is NOTHING:
+            section = "dataset" if split == "train" else "validation_dataset"
+            raise InputError(Diagnostic("AM303", f"the config has no `{section}` to preview"))
+        return preview_text(loader, processor, split, rows)
 
     def build_loss_fn(self, config: RunConfig) -> SummedTokenLoss:
         """Return ``loss_fn`` as a sum over supervised tokens; cross-entropy when the config names none."""

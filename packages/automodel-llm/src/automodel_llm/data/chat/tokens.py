@@ -88,7 +88,7 @@ def _tokens_of_spans(tokenizer: Any, rendered: RenderedConversation, place: str)
 
 
 def _encode_whole(tokenizer: Any, rendered: RenderedConversation) -> tuple[list[int], list[_Run]]:
-    encoding = tokenizer(rendered.text, add_special_tokens=False, return_offsets_mapping=True)
+    encoding = tokenizer(rendered.text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     starts = [start for start, _ in encoding["offset_mapping"]]
     return list(encoding["input_ids"]), [_run(span, lambda at: bisect_left(starts, at)) for span in rendered.spans]
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import chat_templates
 import pytest
-from chat_templates import make_chat_tokenizer
 
 from automodel_core.errors import InputError
 from automodel_llm.data.chat_dataset import ChatDataset
@@ -22,19 +21,6 @@ MESSAGES = [
 SYSTEM = {"role": "system", "content": "You speak of birds."}
 
 ALL_IN_ONE = ("CHATML", "LLAMA_3", "MISTRAL", "GEMMA", "MARKED", "NAMED")
-
-
-@pytest.fixture(scope="session")
-def chat_tokenizer(tmp_path_factory):
-    made = {}
-
-    def make(name: str) -> Path:
-        if name not in made:
-            directory = tmp_path_factory.mktemp(name.lower())
-            made[name] = make_chat_tokenizer(directory, getattr(chat_templates, name))
-        return made[name]
-
-    return make
 
 
 @pytest.fixture

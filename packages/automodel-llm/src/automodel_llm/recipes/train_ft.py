@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -25,6 +26,7 @@ from automodel_core.training.device import to_device
 from automodel_core.training.model_component import build_model_component
 from automodel_core.training.recipe import BaseRecipe, run_recipe
 from automodel_core.training.run_state import RunState
+from automodel_llm.data.cached_dataset import CachedDataset
 from automodel_llm.data.collate import PaddedCollate
 from automodel_llm.data.preview import preview_text
 from automodel_llm.data.prompt_answer import IGNORED
@@ -110,9 +112,12 @@ class TrainFinetuneRecipe(BaseRecipe):
         return token_loss(run, batch)
 
     def export_model(self, run: RunState, directory: str) -> bool:
-        """Write the tokenizer beside the weights."""
+        """Write the tokenizer beside the weights, with the chat template that the data were written with."""
         if run.processor is not NOTHING:
             run.processor.save_pretrained(directory)
+            dataset = run.stream.loader.dataset
+            if isinstance(dataset, CachedDataset) and dataset.own_chat_template is not None:
+                Path(directory, "chat_template.jinja").write_text(dataset.own_chat_template, encoding="utf-8")
         return True
 
 

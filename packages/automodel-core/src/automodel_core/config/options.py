@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,10 @@ ABOVE_ZERO = Check("more than 0", lambda value: value > 0)
 BELOW_ONE = Check("at least 0 and less than 1", lambda value: 0 <= value < 1)
 PORT = Check("a port from 1 to 65535", lambda value: 1 <= value <= 65535)
 SEED = Check("from 0 to 2**63 - 1", lambda value: 0 <= value < 2**63)
+SIGNALS = Check(
+    "the name of a signal, such as `SIGTERM`, or a list of names",
+    lambda value: all(name in signal.Signals.__members__ for name in ([value] if isinstance(value, str) else value)),
+)
 NOT_EMPTY = Check("text that is not empty", lambda value: bool(value))
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+from automodel_core.checkpoint.directory import step_directory
 from automodel_core.errors import RunFailedError
 from automodel_core.observability.samples import MetricsSample
 from automodel_core.training.batches import StepLoss
 from automodel_core.training.gradients import scale_grads_and_clip_grad_norm
+from automodel_core.training.preemption import PreemptedError, Preemption
 from automodel_core.training.run_state import RunState
 from automodel_core.training.saving import save_checkpoint
 from automodel_core.training.step_scheduler import Group
@@ -15,8 +17,11 @@ from automodel_core.training.throughput import StepClock, flops_per_token, peak_
 from automodel_core.training.validation import validate
 
 
-def train(run: RunState) -> None:
-    """Take every step that is left: accumulate, clip, update, report; validate and save when due."""
+def train(run: RunState, preemption: Preemption) -> None:
+    """Take every step that is left: accumulate, clip, update, report; validate and save when due.
+
+    Raises :class:`PreemptedError`, after saving, when ``preemption`` has received a signal and steps are left.
+    """
     clock = StepClock(run.device, flops_per_token(run.build.adapter, run.model))
     max_norm = run.config.clip_grad_norm.max_norm
     run.model.train()
@@ -47,20 +52,33 @@ def train(run: RunState) -> None:
             extras={"grad_norm_before_clip": norms.before, "targets": loss.targets, "tokens": loss.tokens},
         )
         run.host.notify("step_finished", sample=sample)
-        if _after_step(run, group):
+        if _after_step(run, group, preemption):
             clock.restart()
 
 
-def _after_step(run: RunState, group: Group) -> bool:
-    """Validate and save when due, and return whether either was."""
+def _after_step(run: RunState, group: Group, preemption: Preemption) -> bool:
+    """Validate and save when due, and return whether either was. A signal cuts validation short and saves."""
     validates = run.scheduler.validation_due()
     saves = run.scheduler.checkpoint_due() and run.checkpoints.enabled
     if validates:
         for name, loader in run.validation.items():
-            run.host.notify("validation_finished", sample=validate(run, name, loader, epoch=group.epoch))
-    if saves:
+            sample = validate(run, name, loader, epoch=group.epoch, stop=lambda: preemption.received is not None)
+            if sample is not None:
+                run.host.notify("validation_finished", sample=sample)
+    preempted = preemption.received is not None and not run.scheduler.finished
+    if saves or (preempted and run.checkpoints.enabled):
         save_checkpoint(run)
+    if preempted:
+        raise PreemptedError(_preempted_message(run, str(preemption.received)))
     return validates or saves
+
+
+def _preempted_message(run: RunState, received: str) -> str:
+    step = run.scheduler.step
+    if not run.checkpoints.enabled:
+        return f"{received} came: stopped after step {step}, and nothing is saved since `checkpoint.enabled` is false"
+    saved = step_directory(run.checkpoints.directory, step)
+    return f"{received} came: stopped after step {step} and saved; go on with `--restore_from.path {saved}`"
 
 
 def _finite_mean(loss: StepLoss, group: Group) -> float:

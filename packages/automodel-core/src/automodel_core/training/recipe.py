@@ -29,6 +29,7 @@ from automodel_core.training.batch_keys import check_model_inputs
 from automodel_core.training.component_check import check_components
 from automodel_core.training.device import choose_device
 from automodel_core.training.loop import train
+from automodel_core.training.preemption import PreemptedError, Preemption
 from automodel_core.training.random_state import seed_everything
 from automodel_core.training.restoring import read_compatible_state, restore_run
 from automodel_core.training.run_state import ModelState, RunState
@@ -152,10 +153,18 @@ class BaseRecipe:
         try:
             if self.run.scheduler.finished:
                 self._say_nothing_left()
-            train(self.run)
+            with Preemption(self._preemption_signals()) as preemption:
+                train(self.run, preemption)
             outcome = "finished"
+        except PreemptedError:
+            outcome = "preempted"
+            raise
         finally:
             self.host.notify("run_finished", outcome=outcome)
+
+    def _preemption_signals(self) -> Sequence[str]:
+        names = self.config.step_scheduler.preemption_signal
+        return [names] if isinstance(names, str) else names or []
 
     def _say_nothing_left(self) -> None:
         step = self.run.scheduler.step

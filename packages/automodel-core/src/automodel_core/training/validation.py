@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import attrs
@@ -29,20 +29,31 @@ def evaluation_mode(model: nn.Module) -> Iterator[None]:
             module.training = training
 
 
-def evaluate_loader(state: ModelState, loader: OrderedLoader) -> StepLoss:
-    """Return the summed loss over every batch of ``loader``, in float64 on the host."""
+def evaluate_loader(
+    state: ModelState, loader: OrderedLoader, stop: Callable[[], bool] = lambda: False
+) -> StepLoss | None:
+    """Return the summed loss over every batch of ``loader``, in float64 on the host; ``None`` when told to ``stop``."""
     losses: list[StepLoss] = []
     with evaluation_mode(state.model):
         for batch in loader.batches(0):
+            if stop():
+                return None
             loss: StepLoss = state.host.build("evaluate", run=state, batch=batch)
             losses.append(attrs.evolve(loss, total=loss.total.to("cpu", torch.float64)))
     return add_losses(losses)
 
 
-def validate(run: RunState, name: str, loader: OrderedLoader, *, epoch: int) -> ValidationSample:
-    """Return the loss over ``loader`` (the sum over its targets divided by their number) after a step of ``epoch``."""
+def validate(
+    run: RunState, name: str, loader: OrderedLoader, *, epoch: int, stop: Callable[[], bool]
+) -> ValidationSample | None:
+    """Return the loss over ``loader`` (the sum over its targets divided by their number) after a step of ``epoch``.
+
+    ``stop`` is asked before each batch; ``None`` is returned when it says so.
+    """
     started = time.perf_counter()
-    loss = evaluate_loader(run, loader)
+    loss = evaluate_loader(run, loader, stop)
+    if loss is None:
+        return None
     return ValidationSample(
         step=run.scheduler.step,
         epoch=epoch,

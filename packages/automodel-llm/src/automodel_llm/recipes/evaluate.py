@@ -78,6 +78,7 @@ class EvaluateRecipe(TrainFinetuneRecipe):
 def evaluate_model(state: ModelState, loader: OrderedLoader) -> EvaluationResult:
     """Return the loss over all of ``loader``, and exact match over its first samples where a tokenizer is there."""
     loss = evaluate_loader(state, loader)
+    assert loss is not None  # nobody stops it
     wanted = state.config.evaluation.exact_match_samples if state.processor is not NOTHING else 0
     compared = min(wanted, len(loader.dataset))
     settings = state.config.generation

@@ -98,17 +98,13 @@ def test_the_column_of_text_belongs_to_the_key(json_lines, tokenizer_directory):
 def test_another_vocabulary_in_the_same_place_makes_them_anew(chat, chat_tokenizer, tmp_path, json_lines):
     from transformers import AutoTokenizer
 
-    from automodel_llm.data.tokenizer import load_tokenizer
-
     path = json_lines(conversation(1))
     place = tmp_path / "tokenizer"
     for words in ([], ["bird"]):
         tokenizer = AutoTokenizer.from_pretrained(chat_tokenizer("CHATML"))
         tokenizer.add_tokens(words)
         tokenizer.save_pretrained(place)
-        load_tokenizer.cache_clear()
         assert not ChatDataset(path, str(place), split="all").reused
-    load_tokenizer.cache_clear()
     assert ChatDataset(path, str(place), split="all").reused
 
 

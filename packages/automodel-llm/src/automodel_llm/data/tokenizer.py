@@ -15,22 +15,38 @@ from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 
 
-@lru_cache(maxsize=8)
 def load_tokenizer(name_or_path: str, *, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:
-    """Return the tokenizer in a local directory (no network) or of a hub id.
+    """Return the tokenizer in a local directory (no network) or of a hub id; the same one as long as its files are.
 
     Raises :class:`InputError` when there is none.
     """
-    local = Path(name_or_path).is_dir()
-    if not local and _looks_like_a_path(name_or_path):
+    directory = Path(name_or_path)
+    if directory.is_dir():
+        return _load(name_or_path, trust_remote_code, str(directory.resolve()), _state_of_files(directory))
+    if _looks_like_a_path(name_or_path):
         raise InputError(Diagnostic("AM310", f"the tokenizer directory `{name_or_path}` does not exist"))
+    return _load(name_or_path, trust_remote_code, None, ())
+
+
+@lru_cache(maxsize=8)
+def _load(
+    name_or_path: str, trust_remote_code: bool, local: str | None, _state: tuple[object, ...]
+) -> PreTrainedTokenizerBase:
     try:
-        return AutoTokenizer.from_pretrained(name_or_path, local_files_only=local, trust_remote_code=trust_remote_code)
+        return AutoTokenizer.from_pretrained(
+            name_or_path, local_files_only=local is not None, trust_remote_code=trust_remote_code
+        )
     except (OSError, ValueError, KeyError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         helps = ("name a directory with `tokenizer.json` in `tokenizer.name_or_path`",)
         message = f"no tokenizer can be loaded from `{name_or_path}`: {reason}"
         raise InputError(Diagnostic("AM310", message, helps=helps)) from None
+
+
+def _state_of_files(directory: Path) -> tuple[object, ...]:
+    """Return what changes when a file of the directory does, weights apart."""
+    files = sorted(p for p in directory.iterdir() if p.suffix != ".safetensors" and p.is_file())
+    return tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in files)
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import attrs
-from tiny import make_tokenizer
+from tiny import make_tokenizer, squad_articles
 
 
 @attrs.frozen
@@ -103,4 +104,23 @@ def make_chat_tokenizer(directory: Path, template: Template) -> Path:
     tokenizer.add_special_tokens({"additional_special_tokens": list(template.special)})
     tokenizer.chat_template = template.text
     tokenizer.save_pretrained(directory)
+    return directory
+
+
+def make_word_start_tokenizer(directory: Path, template: Template) -> Path:
+    """Save a tokenizer that writes the space before a word as part of it, as SentencePiece does, with ``template``."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=False)
+    tokenizer.decoder = decoders.Metaspace(prepend_scheme="always")
+    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=["<unk>", "<s>", "</s>"], show_progress=False)
+    tokenizer.train_from_iterator([json.dumps(squad_articles(50)), "\n"], trainer)
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="</s>", unk_token="<unk>"
+    )
+    fast.add_special_tokens({"additional_special_tokens": list(template.special)})
+    fast.chat_template = template.text
+    fast.save_pretrained(directory)
     return directory

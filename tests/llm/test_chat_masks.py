@@ -232,6 +232,21 @@ def test_tools_and_tool_calls_reach_the_template(chat, tmp_path):
     assert learned(dataset) == "call look<|im_end|>The river is slow.<|im_end|>"
 
 
+@pytest.mark.parametrize("template", [*ALL_IN_ONE, "ENDLESS"])
+def test_a_tokenizer_of_word_starts_learns_the_answers_and_their_ends(tmp_path, template):
+    """An unknown character at the end of an answer is a special token, and no end of a turn."""
+    messages = [MESSAGES[0], {"role": "assistant", "content": "The bird is slow."}, MESSAGES[0]]
+    messages.append({"role": "assistant", "content": "The bird is rare 漢"})
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps([{"messages": messages}]))
+    kind = getattr(chat_templates, template)
+    directory = chat_templates.make_word_start_tokenizer(tmp_path / "tokenizer", kind)
+    dataset = ChatDataset(str(path), str(directory), split="all", cache=False)
+    found = "".join(learned(dataset, i) for i in range(len(dataset)))
+    assert found.replace(" ", "") == f"Thebirdisslow.{kind.end}Thebirdisrare<unk>{kind.end}"
+    check_labels(dataset)
+
+
 @pytest.mark.skipif(not SMOLLM2.is_dir(), reason="the real tokenizer is not here")
 @pytest.mark.parametrize("content", ["Plain.", "\n\nleads", "  spaces ", "ends\n", "code:\n\tx = 1\n"])
 def test_the_real_tokenizer_learns_the_answers_and_their_ends(tmp_path, content):

@@ -60,7 +60,6 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM314": "a chat template does not take the messages of a row",
         "AM315": "a chat template rewrites what it wrote before",
         "AM316": "an assistant's turn has no end",
-        "AM317": "the tokens of an assistant's turn cannot be told apart",
         "AM318": "nothing can be learned from the data",
         "AM319": "a recipe has no preview of its data",
         "AM330": "a batch has a key that the model does not take",

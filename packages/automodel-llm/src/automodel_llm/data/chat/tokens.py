@@ -11,7 +11,6 @@ from typing import Any
 import attrs
 
 from automodel_core.diagnostics import Diagnostic
-from automodel_core.errors import InputError
 from automodel_llm.data.chat.spans import NotSupervisableError, RenderedConversation, Span
 from automodel_llm.data.encoded import Encoded
 
@@ -31,11 +30,9 @@ def encode_rendered(tokenizer: Any, rendered: RenderedConversation, place: str) 
     A last turn that the template does not end gets the tokenizer's end-of-sequence token. What follows the last target
     is left out: nothing is learned from it.
 
-    Raises:
-        NotSupervisableError: when a turn has no end-of-turn token and none can be given to it.
-        InputError: AM317 when the tokens of a span cannot be told from those around it.
+    Raises :class:`NotSupervisableError` when a turn has no end-of-turn token and none can be given to it.
     """
-    ids, runs = _tokens_of_spans(tokenizer, rendered, place)
+    ids, runs = _tokens_of_spans(tokenizer, rendered)
     targets = [False] * len(ids)
     ends = _end_tokens(tokenizer)
     for number, run in enumerate(runs):
@@ -70,21 +67,23 @@ def _trimmed(tokenizer: Any, ids: Sequence[int], run: _Run) -> int:
     return last
 
 
-def _tokens_of_spans(tokenizer: Any, rendered: RenderedConversation, place: str) -> tuple[list[int], list[_Run]]:
+def _tokens_of_spans(tokenizer: Any, rendered: RenderedConversation) -> tuple[list[int], list[_Run]]:
     """Encode the text whole, or in parts when a token would reach over the edge of a span.
 
-    A model that is used goes on from the encoded prompt, so the parts are what it will see.
+    A model that is used goes on from the encoded prompt, so the parts are what it will see. Many tokenizers write the
+    space before a word as part of it and begin every text with one: theirs are taken whole where they can be.
     """
+    texts = [rendered.text[span.start : span.end] for span in rendered.spans]
     whole = _encode_whole(tokenizer, rendered) if tokenizer.is_fast else None
-    if whole is not None and _exact(tokenizer, rendered, *whole):
+    if whole is not None and _runs_as_text(tokenizer, *whole) == texts:
         return whole
     parts = _encode_parts(tokenizer, rendered)
-    if _exact(tokenizer, rendered, *parts):
+    alone = _runs_as_text(tokenizer, *parts)
+    if whole is None or alone == texts:
         return parts
-    if whole is not None and _exact(tokenizer, rendered, *whole, but_spaces=True):
-        return whole  # a tokenizer that writes the space before a word as part of it, and drops it in front
-    message = f"`{place}`: the tokens of an assistant's turn cannot be told from those around it"
-    raise InputError(Diagnostic("AM317", message, helps=("another tokenizer or chat template is needed",)))
+    # Characters that the tokenizer does not know, or writes in another way, are lost in both.
+    same = [text.strip() for text in _runs_as_text(tokenizer, *whole)] == [text.strip() for text in alone]
+    return whole if same else parts
 
 
 def _encode_whole(tokenizer: Any, rendered: RenderedConversation) -> tuple[list[int], list[_Run]]:
@@ -111,20 +110,8 @@ def _run(span: Span, position: Any) -> _Run:
     return _Run(position(span.start), position(span.end), limit)
 
 
-def _exact(
-    tokenizer: Any,
-    rendered: RenderedConversation,
-    ids: Sequence[int],
-    runs: Sequence[_Run],
-    *,
-    but_spaces: bool = False,
-) -> bool:
-    """Return whether the tokens of every span are its text, to the character."""
-    for span, run in zip(rendered.spans, runs, strict=True):
-        text, found = rendered.text[span.start : span.end], _decode(tokenizer, ids[run.first : run.last])
-        if (text.strip() != found.strip()) if but_spaces else (text != found):
-            return False
-    return True
+def _runs_as_text(tokenizer: Any, ids: Sequence[int], runs: Sequence[_Run]) -> list[str]:
+    return [_decode(tokenizer, ids[run.first : run.last]) for run in runs]
 
 
 def _decode(tokenizer: Any, ids: Sequence[int]) -> str:
@@ -134,9 +121,10 @@ def _decode(tokenizer: Any, ids: Sequence[int]) -> str:
 
 @lru_cache(maxsize=8)
 def _end_tokens(tokenizer: Any) -> frozenset[int]:
-    """Return the ids of the tokens that may end a turn: the special ones."""
+    """Return the ids of the tokens that may end a turn: the special ones, but for those with another meaning."""
     added = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
-    return frozenset(added | set(tokenizer.all_special_ids))
+    others = {tokenizer.unk_token_id, tokenizer.bos_token_id} - {tokenizer.eos_token_id}
+    return frozenset((added | set(tokenizer.all_special_ids)) - others)
 
 
 def _endless(place: str, *, has_eos: bool) -> NotSupervisableError:

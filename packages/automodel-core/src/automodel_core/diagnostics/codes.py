@@ -98,6 +98,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM430": "a freeze pattern matches no parameter",
         "AM431": "every parameter is frozen",
         "AM432": "`freeze.trainable` names what a `peft` checkpoint does not hold",
+        "AM433": "float16 weights cannot be trained here",
+        "AM434": "the tokenizer has more tokens than the model embeds",
         "AM440": "training in FP8 is not available",
         "AM441": "quantization-aware training is not available",
         "AM442": "splitting a model over processes is not available",

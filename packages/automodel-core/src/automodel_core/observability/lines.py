@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from automodel_core.observability.samples import MetricsSample, ValidationSample
+from automodel_core.training.precision import trainable_dtypes
 
 if TYPE_CHECKING:
     from automodel_core.training.run_state import RunState
@@ -20,7 +21,8 @@ def opening_lines(run: RunState) -> Iterator[str]:
     parameters = sum(p.numel() for p in run.model.parameters())
     trainable = sum(p.numel() for p in run.model.parameters() if p.requires_grad)
     share = 100 * trainable / max(parameters, 1)
-    yield f"model: {parameters:,} parameters, {trainable:,} trainable ({share:.2f} %), on {run.device}"
+    dtypes = " and ".join(trainable_dtypes(run.model))
+    yield f"model: {parameters:,} parameters, {trainable:,} trainable ({share:.2f} %) in {dtypes}, on {run.device}"
     scheduler = run.scheduler
     yield f"run: steps {scheduler.step + 1} to {scheduler.total_steps}, {scheduler.steps_per_epoch} an epoch"
 

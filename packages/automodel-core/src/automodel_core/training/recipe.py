@@ -29,6 +29,7 @@ from automodel_core.training.batch_keys import check_model_inputs
 from automodel_core.training.component_check import check_components
 from automodel_core.training.device import choose_device
 from automodel_core.training.loop import train
+from automodel_core.training.precision import check_precision
 from automodel_core.training.preemption import PreemptedError, Preemption
 from automodel_core.training.random_state import seed_everything
 from automodel_core.training.restoring import read_compatible_state, restore_run
@@ -90,7 +91,7 @@ class BaseRecipe:
             CheckpointWriter(checkpoints).prepare(resuming=checkpoint is not None)
 
         ready = self.build_model_state(processor, checkpoint)
-        check_model_inputs(ready.model, [key for key in loader.first_batch() if key not in self.not_model_inputs])
+        self.check_before_training(ready, loader)
         optimizer = host.build("build_optimizer", config=config, model=ready.model)
         schedule = host.build(
             "build_lr_scheduler", config=config, optimizer=optimizer, total_steps=scheduler.total_steps
@@ -106,6 +107,14 @@ class BaseRecipe:
         )
         if state is not None:
             restore_run(self.run, state)
+
+    def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
+        """Raise :class:`InputError` for what would fail in the first step: data and model that do not fit.
+
+        A recipe that knows more extends this.
+        """
+        check_model_inputs(state.model, [key for key in loader.first_batch() if key not in self.not_model_inputs])
+        check_precision(state.model, self.config.model.span)
 
     def build_model_state(self, processor: Any, checkpoint: Checkpoint | None) -> ModelState:
         """Build the model through the nine stages, with the weights of ``checkpoint`` when there is one."""

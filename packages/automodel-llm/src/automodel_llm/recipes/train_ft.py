@@ -25,7 +25,7 @@ from automodel_core.training.component_check import check_components, complete_c
 from automodel_core.training.device import to_device
 from automodel_core.training.model_component import build_model_component
 from automodel_core.training.recipe import BaseRecipe, run_recipe
-from automodel_core.training.run_state import RunState
+from automodel_core.training.run_state import ModelState, RunState
 from automodel_llm.data.cached_dataset import CachedDataset
 from automodel_llm.data.collate import PaddedCollate
 from automodel_llm.data.preview import preview_text
@@ -85,6 +85,11 @@ class TrainFinetuneRecipe(BaseRecipe):
             raise InputError(Diagnostic("AM303", f"the config has no `{section}` to preview"))
         return preview_text(loader, processor, split, rows)
 
+    def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
+        """Check the batch's keys, the precision, and that the model embeds every token of the tokenizer."""
+        super().check_before_training(state, loader)
+        check_vocabulary(state)
+
     def build_loss_fn(self, config: RunConfig) -> SummedTokenLoss:
         """Return ``loss_fn`` as a sum over supervised tokens; cross-entropy when the config names none."""
         if config.loss_fn is None:
@@ -119,6 +124,21 @@ class TrainFinetuneRecipe(BaseRecipe):
             if isinstance(dataset, CachedDataset) and dataset.own_chat_template is not None:
                 Path(directory, "chat_template.jinja").write_text(dataset.own_chat_template, encoding="utf-8")
         return True
+
+
+def check_vocabulary(state: ModelState) -> None:
+    """Raise :class:`InputError` when the tokenizer has ids that the model's embedding lacks."""
+    if state.processor is NOTHING:
+        return
+    embedding = state.model.get_input_embeddings()  # type: ignore[operator]
+    known, embedded = len(state.processor), embedding.num_embeddings
+    if known > embedded:
+        message = f"the tokenizer has {known} tokens and the model embeds {embedded}"
+        helps = (
+            "name the tokenizer that belongs to the model in `tokenizer.name_or_path`",
+            "after adding tokens, save the model with `resize_token_embeddings` of transformers",
+        )
+        raise InputError(Diagnostic("AM434", message, state.config.span("model.name_or_path"), helps=helps))
 
 
 def token_loss(run: RunState, batch: Batch) -> StepLoss:

@@ -59,10 +59,17 @@ class LoRALinear(nn.Linear):
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """Return the layer's output, in the dtype of its own weight's product."""
-        base = functional.linear(input, self.weight, self.bias)
-        dropped = functional.dropout(input.to(self.lora_A.dtype), self.lora_dropout, self.training)
-        update = functional.linear(functional.linear(dropped, self.lora_A), self.lora_B)
-        return (base + update * self.lora_scaling).to(base.dtype)
+        rows = input.reshape(-1, self.in_features)
+        output = functional.linear(rows, self.weight, self.bias)
+        dropped = functional.dropout(rows.to(self.lora_A.dtype), self.lora_dropout, self.training)
+        narrow = functional.linear(dropped, self.lora_A)
+        if output.dtype == narrow.dtype == self.lora_B.dtype:
+            # One product that adds to the output: scaling and sum take no pass of their own, forward or backward.
+            output = output.addmm_(narrow, self.lora_B.t(), alpha=self.lora_scaling)
+        else:
+            update = functional.linear(narrow, self.lora_B)
+            output = (output + update * self.lora_scaling).to(output.dtype)
+        return output.view(*input.shape[:-1], self.out_features)
 
     def extra_repr(self) -> str:
         """Return the layer's own description with the rank."""

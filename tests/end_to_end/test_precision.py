@@ -1,0 +1,69 @@
+"""What the weights are held in, and what is refused before the first step."""
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny import llama_config, make_model
+
+import automodel_core as am
+
+
+def test_weights_train_in_float32_whatever_the_files_hold_and_the_run_says_so(small_config, tmp_path, capfd):
+    from transformers import AutoModelForCausalLM
+
+    directory = make_model(tmp_path / "half", llama_config())
+    AutoModelForCausalLM.from_pretrained(directory, dtype=torch.bfloat16).save_pretrained(directory)
+    small_config["model"]["name_or_path"] = str(directory)
+    recipe = am.run(small_config, route="finetune llm")
+    assert {p.dtype for p in recipe.run.model.parameters()} == {torch.float32}
+    assert "trainable (100.00 %) in float32, on cpu" in capfd.readouterr().err
+
+
+def test_bfloat16_is_kept_when_asked_for_and_written(small_config, tmp_path):
+    small_config["model"]["dtype"] = "bfloat16"
+    am.run(small_config, route="finetune llm")
+    saved = load_file(tmp_path / "run" / "step-4" / "model.safetensors")
+    assert {t.dtype for t in saved.values()} == {torch.bfloat16}
+
+
+def test_adapters_are_float32_on_a_half_precision_base(small_config, capfd):
+    small_config["model"]["dtype"] = "bfloat16"
+    small_config["peft"] = {"rank": 4}
+    am.run(small_config, route="finetune llm")
+    assert "in float32, on cpu" in capfd.readouterr().err
+
+
+def test_float16_is_refused_on_a_cpu(small_config):
+    small_config["model"]["dtype"] = "float16"
+    with pytest.raises(am.InputError, match="cannot be trained on a CPU"):
+        am.run(small_config, route="finetune llm")
+
+
+def test_a_tokenizer_larger_than_the_embedding_is_refused(small_config, tmp_path):
+    directory = make_model(tmp_path / "small", llama_config(vocab_size=200))
+    small_config["model"]["name_or_path"] = str(directory)
+    small_config["dataset"]["tokenizer_name_or_path"] = str(directory)
+    with pytest.raises(am.InputError, match=r"the tokenizer has \d+ tokens and the model embeds 200"):
+        am.run(small_config, route="finetune llm")
+
+
+def test_a_loss_that_is_not_finite_ends_the_run_before_the_step_is_taken(small_config, llama):
+    class Poison:
+        @am.hookimpl(wrapper=True)
+        def build_loss_fn(self):
+            loss = yield
+            return lambda logits, labels: loss(logits, labels) * float("nan")
+
+    with pytest.raises(am.RunFailedError, match="loss of step 1 is nan; the step was not taken"):
+        am.run(small_config, route="finetune llm", plugins=[Poison()])
+
+
+def test_a_gradient_that_is_not_finite_names_its_parameter(small_config):
+    class Poison:
+        @am.hookimpl
+        def run_started(self, run):
+            weight = run.model.get_parameter("model.layers.1.mlp.up_proj.weight")
+            weight.register_hook(lambda gradient: gradient * float("inf"))
+
+    with pytest.raises(am.RunFailedError, match=r"gradient of `model\.layers\.1\.mlp\.up_proj\.weight` is not finite"):
+        am.run(small_config, route="finetune llm", plugins=[Poison()])

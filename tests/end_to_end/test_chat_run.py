@@ -67,7 +67,7 @@ def test_another_output_directory_takes_the_tokens_from_the_cache(chat_config, t
     assert second.run.stream.loader.dataset.reused
 
 
-def test_a_template_of_one_s_own_is_saved_with_the_tokenizer(chat_config, tmp_path):
+def test_a_template_of_one_s_own_is_saved_with_the_tokenizer_and_merged(chat_config, automodel, tmp_path):
     from transformers import AutoTokenizer
 
     template = (
@@ -75,8 +75,13 @@ def test_a_template_of_one_s_own_is_saved_with_the_tokenizer(chat_config, tmp_pa
         "{% if add_generation_prompt %}assistant>{% endif %}"
     )
     chat_config["dataset"]["chat_template"] = template
-    am.run(chat_config)
-    assert AutoTokenizer.from_pretrained(tmp_path / "run" / "step-6").chat_template == template
+    am.run(chat_config | {"peft": {"rank": 2}})
+    checkpoint, merged = tmp_path / "run" / "step-6", tmp_path / "merged"
+    code, _, err = automodel("checkpoint", "merge", checkpoint, merged)
+    assert code == 0, err
+    for directory in (checkpoint, merged):
+        assert AutoTokenizer.from_pretrained(directory).chat_template == template
+    assert AutoTokenizer.from_pretrained(chat_config["model"]["name_or_path"]).chat_template == CHATML.text
 
 
 def test_names_and_keys_of_other_systems_mean_the_same(chat_config, automodel, tmp_path):

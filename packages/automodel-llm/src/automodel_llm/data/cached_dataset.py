@@ -43,11 +43,6 @@ class CachedDataset(ABC):
         self.reused = self._cached.reused
         self.report.tell()
 
-    @property
-    def own_chat_template(self) -> str | None:
-        """Return the chat template that was used in place of the tokenizer's, for the tokenizer that is saved."""
-        return None
-
     @abstractmethod
     def encode_rows(self, rows: Rows) -> tuple[Arrays, RowReport]:
         """Return the arrays of the samples, and what became of the rows."""

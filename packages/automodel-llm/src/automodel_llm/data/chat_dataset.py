@@ -53,10 +53,6 @@ class ChatDataset(EncodedDataset):
         rows = RowSource(path, split, validation_fraction, split_seed, limit).open()
         super().__init__(rows, tokenizer, max_seq_length, cache=cache)
 
-    @property
-    def own_chat_template(self) -> str | None:
-        return self.template.own
-
     def settings(self) -> dict[str, Any]:
         return {
             "messages": self.messages,

@@ -84,10 +84,6 @@ class InstructionDataset(EncodedDataset):
         rows = RowSource(path, split, validation_fraction, split_seed, limit).open()
         super().__init__(rows, tokenizer, max_seq_length, cache=cache)
 
-    @property
-    def own_chat_template(self) -> str | None:
-        return None if self.template is None else self.template.own
-
     def settings(self) -> dict[str, Any]:
         template = None if self.template is None else {"own": self.template.own}
         return {"columns": attrs.asdict(self.columns), "template": template, "prompt_format": self.prompt_format.text}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -26,7 +25,7 @@ from automodel_core.training.device import to_device
 from automodel_core.training.model_component import build_model_component
 from automodel_core.training.recipe import BaseRecipe, run_recipe
 from automodel_core.training.run_state import ModelState, RunState
-from automodel_llm.data.cached_dataset import CachedDataset
+from automodel_llm.data.chat.template import with_chat_template
 from automodel_llm.data.collate import PaddedCollate
 from automodel_llm.data.preview import preview_text
 from automodel_llm.data.prompt_answer import IGNORED
@@ -38,15 +37,13 @@ class TrainFinetuneRecipe(BaseRecipe):
     """Next-token prediction over supervised positions: full, LoRA or from scratch."""
 
     def build_processor(self, config: RunConfig) -> Any:
-        """Return the tokenizer that is saved with checkpoints: ``tokenizer``'s, else the model's when it has one."""
-        section = config.tokenizer
-        if section.name_or_path is not None:
-            return load_tokenizer(section.name_or_path, trust_remote_code=section.trust_remote_code)
-        name = _model_name(config)
-        try:
-            return load_tokenizer(name) if name is not None else NOTHING
-        except InputError:
-            return NOTHING  # a model directory need not hold a tokenizer; a data set that needs one says so
+        """Return the tokenizer that is saved with checkpoints: ``tokenizer``'s, else the model's when it has one.
+
+        It has the chat template that ``dataset`` names, if it names one: what is trained in one form is used in it.
+        """
+        tokenizer = _tokenizer(config)
+        template = None if config.dataset is None else config.dataset.kwargs.get("chat_template")
+        return with_chat_template(tokenizer, template) if tokenizer is not NOTHING and template else tokenizer
 
     def build_model(self, config: RunConfig) -> Blueprint | nn.Module:
         """Return the model that ``model._target_`` describes, on the meta device where its class can."""
@@ -117,12 +114,9 @@ class TrainFinetuneRecipe(BaseRecipe):
         return token_loss(run, batch)
 
     def export_model(self, run: RunState, directory: str) -> bool:
-        """Write the tokenizer beside the weights, with the chat template that the data were written with."""
+        """Write the tokenizer beside the weights."""
         if run.processor is not NOTHING:
             run.processor.save_pretrained(directory)
-            dataset = run.stream.loader.dataset
-            if isinstance(dataset, CachedDataset) and dataset.own_chat_template is not None:
-                Path(directory, "chat_template.jinja").write_text(dataset.own_chat_template, encoding="utf-8")
         return True
 
 
@@ -163,6 +157,17 @@ def token_loss(run: RunState, batch: Batch) -> StepLoss:
 @lru_cache
 def _keeps_logits(forward: Callable[..., Any]) -> bool:
     return "logits_to_keep" in inspect.signature(forward).parameters
+
+
+def _tokenizer(config: RunConfig) -> Any:
+    section = config.tokenizer
+    if section.name_or_path is not None:
+        return load_tokenizer(section.name_or_path, trust_remote_code=section.trust_remote_code)
+    name = _model_name(config)
+    try:
+        return load_tokenizer(name) if name is not None else NOTHING
+    except InputError:
+        return NOTHING  # a model directory need not hold a tokenizer; a data set that needs one says so
 
 
 def _model_name(config: RunConfig) -> str | None:

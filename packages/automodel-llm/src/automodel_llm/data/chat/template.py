@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -81,6 +82,15 @@ def open_template(tokenizer: Any, chat_template: str | None) -> ChatTemplate | N
     except (OSError, UnicodeDecodeError) as error:
         message = f"`chat_template` is neither a template nor a file that can be read: `{chat_template}`: {error}"
         raise InputError(Diagnostic("AM313", message)) from None
+
+
+def with_chat_template(tokenizer: Any, chat_template: str) -> Any:
+    """Return a copy of ``tokenizer`` with the template that ``chat_template`` names or is. Raises as above."""
+    template = open_template(tokenizer, chat_template)
+    assert template is not None
+    changed = copy.deepcopy(tokenizer)
+    changed.chat_template = template.own
+    return changed
 
 
 def _refused(conversation: Conversation, error: Exception) -> InputError:

@@ -3,9 +3,14 @@
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny import llama_config, make_model
+from tiny import llama_config, make_model, make_tokenizer
 
 import automodel_core as am
+
+
+@pytest.fixture
+def tokenizer_elsewhere(tmp_path):
+    return make_tokenizer(tmp_path / "elsewhere")
 
 
 def test_weights_train_in_float32_whatever_the_files_hold_and_the_run_says_so(small_config, tmp_path, capfd):
@@ -67,3 +72,16 @@ def test_a_gradient_that_is_not_finite_names_its_parameter(small_config):
 
     with pytest.raises(am.RunFailedError, match=r"gradient of `model\.layers\.1\.mlp\.up_proj\.weight` is not finite"):
         am.run(small_config, route="finetune llm", plugins=[Poison()])
+
+
+def test_the_tokenizer_of_the_config_is_that_of_the_data_as_well(small_config, tokenizer_elsewhere, tmp_path):
+    """A model directory without a tokenizer: one key names it for data, checkpoints and generation."""
+    directory = make_model(tmp_path / "bare", llama_config(), tokenizer=False)
+    small_config["model"]["name_or_path"] = str(directory)
+    del small_config["dataset"]["tokenizer_name_or_path"]
+    with pytest.raises(am.InputError, match="no tokenizer can be loaded"):
+        am.run(small_config, route="finetune llm")
+    small_config["tokenizer"] = {"name_or_path": str(tokenizer_elsewhere)}
+    recipe = am.run(small_config, route="finetune llm")
+    assert (tmp_path / "run" / "step-4" / "tokenizer.json").exists()
+    assert recipe.run.stream.loader.dataset.tokenizer.name_or_path == str(tokenizer_elsewhere)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import attrs
+
 from automodel_core.config import Component, RunConfig
 from automodel_core.config.components import component_problems, inherit_arguments
 from automodel_core.diagnostics import Diagnostic
@@ -21,8 +23,17 @@ def complete_component(config: RunConfig, section: str) -> Component | None:
     component: Component | None = getattr(config, section)
     if component is None:
         return None
-    fallbacks = [getattr(config, name) for name in _FALLBACKS.get(section, ())]
+    fallbacks = [_fallback(config, name) for name in _FALLBACKS.get(section, ())]
     return inherit_arguments(component, *fallbacks, vocabulary=config.vocabulary) if fallbacks else component
+
+
+def _fallback(config: RunConfig, section: str) -> Component | None:
+    """Return the component of ``section``; of the model, with the tokenizer's place where the config names another."""
+    component: Component | None = getattr(config, section)
+    tokenizer = config.tokenizer.name_or_path
+    if section == "model" and component is not None and tokenizer is not None:
+        return attrs.evolve(component, kwargs={**component.kwargs, "name_or_path": tokenizer})
+    return component
 
 
 def check_components(config: RunConfig) -> None:

@@ -1,0 +1,80 @@
+"""Every starter is complete, begins with the command that runs it, and trains."""
+
+import json
+import shlex
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from tiny import llama_config, make_model
+
+STARTERS = sorted(p.name for p in (resources.files("automodel_llm") / "starters").iterdir() if p.name.endswith(".yaml"))
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory):
+    """A cache in which the assets' names are those of a tiny model and a few rows."""
+    home = tmp_path_factory.mktemp("cache")
+    model = make_model(home / "assets" / "smollm2-135m-instruct", llama_config(head_dim=8))
+    turn = "{{ '<s>' + m['role'] + ' ' + m['content'] + '</s>' }}"
+    template = "{% for m in messages %}" + turn + "{% endfor %}{% if add_generation_prompt %}<s>assistant {% endif %}"
+    (model / "chat_template.jinja").write_text(template)
+    articles = home / "assets" / "wikipedia-descriptions"
+    for split, count in (("train", 40), ("validation", 6)):
+        rows = [
+            {"question": f"What is {i}?", "answer": f"The number {i}.", "context": f"{i} is." * 9} for i in range(count)
+        ]
+        for kind in ("descriptions", "squad"):
+            path = articles / kind / f"{split}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(json.dumps({**row, "split": split}) + "\n" for row in rows))
+    return home
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(assets, tmp_path, monkeypatch):
+    monkeypatch.setenv("AUTOMODEL_CACHE", str(assets))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", STARTERS)
+def test_a_copied_starter_trains_by_the_command_of_its_first_line(name, automodel, tmp_path):
+    code, out, err = automodel("recipes", "copy", name.removesuffix(".yaml"), "mine.yaml")
+    assert code == 0, err
+    command = shlex.split((tmp_path / "mine.yaml").read_text().splitlines()[0].removeprefix("# "))
+    assert out.strip() == shlex.join(command)
+    assert command[0] == "automodel"
+    code, _, err = automodel("config", "validate", "mine.yaml")
+    assert code == 0, err
+    code, _, err = automodel(*command[1:], "--step_scheduler.max_steps", 2, "--step_scheduler.val_check_interval", 2)
+    assert code == 0, err
+    assert "validation: step=2" in err
+    assert list(tmp_path.glob("runs/*/step-2/manifest.json"))
+
+
+@pytest.mark.parametrize("name", STARTERS)
+def test_a_starter_says_what_it_does_what_it_took_and_how_to_fetch_its_assets(name):
+    text = (resources.files("automodel_llm") / "starters" / name).read_text()
+    head = text.partition("\n\n")[0]
+    assert head.startswith("# automodel ")
+    assert name in head.splitlines()[0]
+    assert "automodel assets fetch" in head
+    for measured in ("CPU", "GiB", "loss"):
+        assert measured in head
+
+
+def test_the_list_names_every_starter_with_its_command(automodel):
+    _, out, _ = automodel("recipes", "list", "--json")
+    rows = json.loads(out)
+    assert sorted(row["name"] + ".yaml" for row in rows) == STARTERS
+    assert all(row["command"].startswith("automodel ") and row["summary"] for row in rows)
+
+
+def test_copying_never_writes_over_a_file_and_knows_its_names(automodel, tmp_path):
+    (tmp_path / "mine.yaml").write_text("precious")
+    code, _, err = automodel("recipes", "copy", "smollm2_lora", "mine.yaml")
+    assert (code, "is there already" in err) == (2, True)
+    assert (tmp_path / "mine.yaml").read_text() == "precious"
+    code, _, err = automodel("recipes", "copy", "smollm2_lore", "other.yaml")
+    assert (code, "did you mean `smollm2_lora`" in err) == (2, True)
+    assert not Path("other.yaml").exists()

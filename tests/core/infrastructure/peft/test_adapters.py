@@ -118,3 +118,14 @@ def test_a_plain_module_gets_adapters_where_it_is(build):
     assert torch.equal(built.model(inputs), before)
     assert [n for n, p in built.model.named_parameters() if p.requires_grad] == ["0.lora_A", "0.lora_B"]
     assert built.model[0].lora_A.abs().sum() > 0
+
+
+@pytest.mark.parametrize("shape", [(6,), (5, 6), (2, 5, 6), (0, 6)])
+@pytest.mark.parametrize("bias", [False, True])
+def test_training_adds_the_scaled_product_to_the_layer_for_any_leading_shape(shape, bias):
+    layer = LoRALinear.convert(nn.Linear(6, 3, bias=bias), rank=2, alpha=3.0, dropout=0.0, use_rslora=False).train()
+    for part in (layer.lora_A, layer.lora_B):
+        nn.init.normal_(part)
+    given = torch.randn(shape)
+    expected = nn.functional.linear(given, layer.weight + 1.5 * layer.lora_B @ layer.lora_A, layer.bias)
+    torch.testing.assert_close(layer(given), expected)

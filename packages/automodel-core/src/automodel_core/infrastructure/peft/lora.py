@@ -58,12 +58,15 @@ class LoRALinear(nn.Linear):
         return self
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """Return the layer's output, in the dtype of its own weight's product."""
+        """Return the layer's output, in the dtype of its own weight's product.
+
+        In eval mode the terms are formed and rounded one by one, as peft does, so that logits are equal bit for bit.
+        """
         rows = input.reshape(-1, self.in_features)
         output = functional.linear(rows, self.weight, self.bias)
         dropped = functional.dropout(rows.to(self.lora_A.dtype), self.lora_dropout, self.training)
         narrow = functional.linear(dropped, self.lora_A)
-        if output.dtype == narrow.dtype == self.lora_B.dtype:
+        if self.training and output.dtype == narrow.dtype == self.lora_B.dtype:
             # One product that adds to the output: scaling and sum take no pass of their own, forward or backward.
             output = output.addmm_(narrow, self.lora_B.t(), alpha=self.lora_scaling)
         else:

@@ -22,7 +22,7 @@ def commands(document: str, program: str) -> list[list[str]]:
 
 
 def test_the_readme_s_training_command_trains(llama, squad, tmp_path, monkeypatch, automodel):
-    (arguments,) = commands("README.md", "automodel")
+    (arguments,) = [c for c in commands("README.md", "automodel") if "examples/finetune_llm.yaml" in c]
     places = {
         "examples/finetune_llm.yaml": str(ROOT / "examples/finetune_llm.yaml"),
         "path/to/model": str(llama),

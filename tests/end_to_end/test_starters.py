@@ -1,6 +1,7 @@
 """Every starter is complete, begins with the command that runs it, and trains."""
 
 import json
+import re
 import shlex
 from importlib import resources
 from pathlib import Path
@@ -78,3 +79,16 @@ def test_copying_never_writes_over_a_file_and_knows_its_names(automodel, tmp_pat
     code, _, err = automodel("recipes", "copy", "smollm2_lore", "other.yaml")
     assert (code, "did you mean `smollm2_lora`" in err) == (2, True)
     assert not Path("other.yaml").exists()
+
+
+def test_the_readme_s_commands_for_data_of_one_s_own_run_in_order(automodel):
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    (block,) = [b for b in re.findall(r"^```bash\n(.*?)^```", readme, re.MULTILINE | re.DOTALL) if "recipes copy" in b]
+    commands = [shlex.split(line, comments=True) for line in block.splitlines() if line.startswith("automodel")]
+    assert [c[1] for c in commands] == ["recipes", "recipes", "data", "finetune", "evaluate", "generate", "checkpoint"]
+    for command in commands:
+        fewer = ["--step_scheduler.max_steps", "2"] if command[1] == "finetune" else []
+        code, out, err = automodel(*command[1:], *fewer)
+        assert code == 0, (command, err)
+        assert out or command[1] == "finetune"
+    assert Path("merged/config.json").exists()

@@ -67,6 +67,17 @@ class BaseRecipe:
         self.host: RunHost
         self.run: RunState
 
+    @classmethod
+    def main(
+        cls,
+        config_path: str | os.PathLike[str] | Mapping[str, Any],
+        overrides: Sequence[str] | Mapping[str, Any] = (),
+        plugins: Iterable[object] = (),
+        plugin_files: Iterable[str | os.PathLike[str]] = (),
+    ) -> None:
+        """Run the recipe on a config. A recipe module has ``main = ItsRecipe.main``, which a route calls."""
+        run_recipe(cls, config_path, overrides=overrides, plugins=plugins, plugin_files=plugin_files)
+
     def execute(self) -> None:
         """Do what the recipe's command is for. A recipe that does not train overrides this."""
         self.setup()
@@ -79,11 +90,8 @@ class BaseRecipe:
         right before a model is built.
         """
         config, host = self.config, self.host
-        check_components(config)
-        seed_everything(config.rng.seed)
-        checkpoint = self.checkpoint_to_restore()
+        checkpoint, processor = self.begin()
         state = read_compatible_state(checkpoint, config) if checkpoint is not None else None
-        processor = host.build("build_processor", config=config)
         loader, validation = self._build_data(processor)
         scheduler = host.build("build_step_scheduler", config=config, micro_batches_per_epoch=len(loader))
         checkpoints = host.build("build_checkpoint_config", config=config)
@@ -107,6 +115,12 @@ class BaseRecipe:
         )
         if state is not None:
             restore_run(self.run, state)
+
+    def begin(self) -> tuple[Checkpoint | None, Any]:
+        """Check every component, seed the generators, and return the checkpoint to restore and the processor."""
+        check_components(self.config)
+        seed_everything(self.config.rng.seed)
+        return self.checkpoint_to_restore(), self.host.build("build_processor", config=self.config)
 
     def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
         """Raise :class:`InputError` for what would fail in the first step: data and model that do not fit.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import attrs
@@ -13,9 +12,6 @@ from automodel_core.data.loader import OrderedLoader
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_core.specs import NOTHING
-from automodel_core.training.component_check import check_components
-from automodel_core.training.random_state import seed_everything
-from automodel_core.training.recipe import run_recipe
 from automodel_core.training.run_state import ModelState
 from automodel_core.training.validation import evaluate_loader
 from automodel_llm.generation import answers_exactly
@@ -43,11 +39,7 @@ class EvaluateRecipe(TrainFinetuneRecipe):
 
     def execute(self) -> None:
         """Build the model and the data, measure, print."""
-        config = self.config
-        check_components(config)
-        seed_everything(config.rng.seed)
-        checkpoint = self.checkpoint_to_restore()
-        processor = self.host.build("build_processor", config=config)
+        checkpoint, processor = self.begin()
         loader = self._held_out(processor)
         state = self.build_model_state(processor, checkpoint)
         self.result = evaluate_model(state, loader)
@@ -93,11 +85,4 @@ def evaluate_model(state: ModelState, loader: OrderedLoader) -> EvaluationResult
     )
 
 
-def main(
-    config_path: str,
-    overrides: Sequence[str] = (),
-    plugins: Sequence[object] = (),
-    plugin_files: Sequence[str] = (),
-) -> None:
-    """Run the recipe on a config file."""
-    run_recipe(EvaluateRecipe, config_path, overrides=overrides, plugins=plugins, plugin_files=plugin_files)
+main = EvaluateRecipe.main

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_core.specs import NOTHING
-from automodel_core.training.component_check import check_components
-from automodel_core.training.random_state import seed_everything
-from automodel_core.training.recipe import run_recipe
 from automodel_llm.generation import generate_ids, prompt_ids
 from automodel_llm.recipes.train_ft import TrainFinetuneRecipe
 
@@ -30,10 +26,7 @@ class GenerateRecipe(TrainFinetuneRecipe):
             message = "there is no prompt"
             helps = ('write `--prompt "…"`, or `generation.prompt` in the config',)
             raise InputError(Diagnostic("AM350", message, config.span("generation.prompt"), helps=helps))
-        check_components(config)
-        seed_everything(config.rng.seed)
-        checkpoint = self.checkpoint_to_restore()
-        processor = self.host.build("build_processor", config=config)
+        checkpoint, processor = self.begin()
         if processor is NOTHING:
             helps = ("name one in `tokenizer.name_or_path`",)
             raise InputError(Diagnostic("AM310", "the model has no tokenizer", config.model.span, helps=helps))
@@ -43,11 +36,4 @@ class GenerateRecipe(TrainFinetuneRecipe):
         print(self.answer)
 
 
-def main(
-    config_path: str,
-    overrides: Sequence[str] = (),
-    plugins: Sequence[object] = (),
-    plugin_files: Sequence[str] = (),
-) -> None:
-    """Run the recipe on a config file."""
-    run_recipe(GenerateRecipe, config_path, overrides=overrides, plugins=plugins, plugin_files=plugin_files)
+main = GenerateRecipe.main

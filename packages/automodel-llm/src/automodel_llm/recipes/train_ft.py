@@ -23,7 +23,7 @@ from automodel_core.training.batches import Batch, StepLoss, add_losses
 from automodel_core.training.component_check import check_components, complete_component
 from automodel_core.training.device import to_device
 from automodel_core.training.model_component import build_model_component
-from automodel_core.training.recipe import BaseRecipe, run_recipe
+from automodel_core.training.recipe import BaseRecipe
 from automodel_core.training.run_state import ModelState, RunState
 from automodel_llm.data.chat.template import with_chat_template
 from automodel_llm.data.collate import PaddedCollate
@@ -181,11 +181,4 @@ def _pad_id(processor: Any) -> int:
     return next((i for i in ids if i is not None), 0)
 
 
-def main(
-    config_path: str,
-    overrides: Sequence[str] = (),
-    plugins: Sequence[object] = (),
-    plugin_files: Sequence[str] = (),
-) -> None:
-    """Run the recipe on a config file."""
-    run_recipe(TrainFinetuneRecipe, config_path, overrides=overrides, plugins=plugins, plugin_files=plugin_files)
+main = TrainFinetuneRecipe.main

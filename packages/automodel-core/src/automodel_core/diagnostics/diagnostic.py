@@ -28,8 +28,9 @@ class Span:
 class Diagnostic:
     """One problem.
 
-    ``code`` is stable (``AM101``); ``message`` is one lower-case sentence with names in backticks; ``label`` is
-    written under the caret; each of ``helps`` says what to type or do.
+    ``code`` is stable (``AM101``); ``message`` is one lower-case sentence with names in backticks, which the rows of a
+    table may follow on lines of their own; ``label`` is written under the caret; each of ``helps`` says what to type or
+    do.
     """
 
     code: str

@@ -68,7 +68,8 @@ def to_data(diagnostic: Diagnostic) -> dict[str, Any]:
 
 def _block(diagnostic: Diagnostic, colour: bool) -> str:
     severity = _painted(f"{diagnostic.severity}:", diagnostic.severity, colour)
-    lines = [f"{severity} {_shown(diagnostic.message)} [{diagnostic.code}]"]
+    first, *table = diagnostic.message.split("\n")
+    lines = [f"{severity} {_shown(first)} [{diagnostic.code}]", *(f"  {_shown(row).rstrip()}" for row in table)]
     if diagnostic.span is not None:
         lines.extend(_excerpt(diagnostic.span, diagnostic.label, diagnostic.severity, colour))
     lines.extend(f"  {_painted('help:', 'help', colour)} {_shown(text)}" for text in diagnostic.helps)

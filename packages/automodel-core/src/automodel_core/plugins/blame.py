@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from types import FrameType, TracebackType
 from typing import Any
 
+from automodel_core.errors import InputError
 
-def add_blame(error: BaseException, hook: str, implementations: Sequence[Any]) -> None:
+
+def add_blame(error: BaseException, hook: str, implementations: Sequence[Any], ours: Collection[str] = ()) -> None:
     """Add a note to ``error`` that names ``hook`` and the plugin whose implementation raised it.
 
     The culprit is the innermost frame of the traceback that runs one of ``implementations`` (pluggy's, of one hook).
+    A user's mistake that a plugin named in ``ours`` found needs no culprit.
     """
     culprit = None
     for frame in _frames(error.__traceback__):
         culprit = next((impl for impl in implementations if _runs(frame, impl.function)), culprit)
     if culprit is None and len(implementations) == 1:
         culprit = implementations[0]
+    if isinstance(error, InputError) and culprit is not None and culprit.plugin_name in ours:
+        return
     note = f"in hook `{hook}`" + (f" of plugin `{culprit.plugin_name}`" if culprit is not None else "")
     if note not in getattr(error, "__notes__", ()):
         error.add_note(note)

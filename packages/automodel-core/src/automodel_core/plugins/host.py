@@ -56,7 +56,9 @@ class RunHost:
         try:
             return caller(**arguments)
         except Exception as error:
-            add_blame(error, hook, caller.get_hookimpls())
+            layers = self._manager.layers
+            ours = [name for name, layer in layers.items() if layer in (Layer.CORE, Layer.RECIPE)]
+            add_blame(error, hook, caller.get_hookimpls(), ours)
             raise
 
     def notify(self, hook: str, **arguments: Any) -> None:

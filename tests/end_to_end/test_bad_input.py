@@ -35,6 +35,7 @@ CASES = {
     "missing data file": (put("dataset", path="absent.json"), ["absent.json", "does not exist"]),
     "missing model directory": (put("model", name_or_path="./absent"), ["./absent"]),
     "unknown key of the architecture": (put("model", hiden_size=3), ["hiden_size", "hidden_size", "cfg.yaml:"]),
+    "code of others neither trusted nor not": (put("model", trust_remote_code="maybe"), ["must be true or false"]),
     "lora pattern that matches nothing": (put("peft", target_modules="nothing"), ["nothing"]),
     "freeze pattern that matches nothing": (put("freeze", patterns=["nothing.*"]), ["nothing.*"]),
     "everything frozen": (put("freeze", patterns=["*"]), ["trainable"]),

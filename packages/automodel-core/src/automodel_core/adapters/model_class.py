@@ -81,6 +81,9 @@ class TransformersModelClass:
         """
         if method not in ("__call__", "from_pretrained", "from_config"):
             raise ValueError(f"`{cls.__name__}` has no method `{method}` that builds a model")
+        if not isinstance(trust_remote_code, bool):
+            message = f"`trust_remote_code` must be true or false, it is `{trust_remote_code}`"
+            raise InputError(Diagnostic("AM408", message))
         pretrained = method != "from_config"
         described = name_or_path if pretrained or config is None else config
         if pretrained:

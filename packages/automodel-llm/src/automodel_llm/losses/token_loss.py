@@ -8,6 +8,7 @@ import attrs
 import torch
 
 from automodel_llm.data.prompt_answer import IGNORED
+from automodel_llm.losses.cross_entropy import summed_cross_entropy
 
 
 @attrs.frozen
@@ -34,12 +35,22 @@ class SummedTokenLoss:
 def as_sum(loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> SummedTokenLoss:
     """Return ``loss`` as a sum.
 
-    A torch loss module says its ``reduction`` and is switched to ``sum``; ``none`` is refused with ``ValueError``. Any
-    other callable is taken to return a mean over supervised tokens.
+    A torch loss module says its ``reduction`` and is switched to ``sum``; ``none`` is refused with ``ValueError``.
+    Plain cross-entropy is computed by :func:`summed_cross_entropy`, which gives the same with less memory. Any other
+    callable is taken to return a mean over supervised tokens.
     """
     if not isinstance(loss, torch.nn.modules.loss._Loss):
         return SummedTokenLoss(loss, gives_mean=True)
     if loss.reduction not in ("mean", "sum"):
         raise ValueError(f"`reduction: {loss.reduction}` gives no scalar; leave it out")
     loss.reduction = "sum"
-    return SummedTokenLoss(loss)
+    return SummedTokenLoss(summed_cross_entropy if _is_plain_cross_entropy(loss) else loss)
+
+
+def _is_plain_cross_entropy(loss: torch.nn.Module) -> bool:
+    return (
+        type(loss) is torch.nn.CrossEntropyLoss
+        and loss.weight is None
+        and loss.label_smoothing == 0.0
+        and loss.ignore_index == IGNORED
+    )

@@ -28,7 +28,7 @@ def {hook}({argument}):
 """
 
 
-def start(config, tmp_path, hook, argument, **changes):
+def start(config, tmp_path, hook, argument, *, new_group=False, **changes):
     """Start a run in a process of its own that dawdles in ``hook`` and marks that it is there."""
     path = tmp_path / "cfg.json.yaml"
     path.write_text(json.dumps({**config, **changes}))
@@ -38,7 +38,7 @@ def start(config, tmp_path, hook, argument, **changes):
     mark.unlink(missing_ok=True)
     command = [sys.executable, "-m", "automodel_core", "finetune", "llm", "-c", str(path), "--plugin", str(plugin)]
     environment = {**os.environ, "MARK": str(mark), "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=new_group)
     deadline = time.time() + 120
     while not (mark.exists() and mark.read_text().count("here") >= 3):
         assert process.poll() is None, process.stderr.read()
@@ -47,7 +47,7 @@ def start(config, tmp_path, hook, argument, **changes):
     return process
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1", "SIGINT"])
 @pytest.mark.parametrize(("hook", "argument"), [("forward_backward", "run"), ("evaluate", "run")])
 def test_a_signal_ends_the_run_resumable_and_resuming_is_bit_equal(
     small_config, records, tmp_path, name, hook, argument
@@ -107,3 +107,16 @@ def test_an_unknown_signal_is_refused(small_config):
     small_config["step_scheduler"]["preemption_signal"] = "SIGTREM"
     with pytest.raises(am.InputError, match="name of a signal"):
         am.run(small_config, route="finetune llm")
+
+
+def test_ctrl_c_on_a_terminal_saves_with_workers_as_well(small_config, tmp_path):
+    """A terminal sends the interrupt to every process of the group, workers too; six-step epochs restart them often."""
+    small_config["dataloader"]["num_workers"] = 2
+    small_config["step_scheduler"] = {"max_steps": 500, "grad_accumulation_steps": 3}
+    process = start(small_config, tmp_path, "forward_backward", "run", new_group=True)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 75, err
+    assert "SIGINT came" in err
+    assert "Traceback" not in err
+    assert (tmp_path / "run" / "latest").exists()

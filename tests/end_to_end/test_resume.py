@@ -90,3 +90,21 @@ def test_a_new_run_never_writes_over_another_one(small_config):
         am.run(small_config, route="finetune llm")
     small_config["checkpoint"]["overwrite"] = True
     am.run(small_config, route="finetune llm")
+
+
+@pytest.mark.parametrize("scheduled", [True, False])
+def test_a_change_that_is_insisted_on_takes_effect(small_config, records, tmp_path, scheduled):
+    """A rate ten times as large from step 3 on: the rates are those of the new config's schedule at those steps."""
+    if scheduled:
+        small_config["lr_scheduler"] = {"_target_": "CosineAnnealingWarmup", "warmup_steps": 2}
+    small_config["step_scheduler"] |= {"max_steps": 6, "checkpoint_interval": 2}
+    home = Path(small_config["checkpoint"]["directory"])
+    am.run(small_config, route="finetune llm")
+    before = [s["lr"] for s in records(home, "step")]
+    small_config["restore_from"] = {"path": str(home / "step-2"), "allow_changes": True}
+    small_config["optimizer"] |= {"lr": 1e-2, "weight_decay": 0.5}
+    small_config["checkpoint"]["directory"] = str(tmp_path / "changed")
+    recipe = am.run(small_config, route="finetune llm")
+    after = [s["lr"] for s in records(tmp_path / "changed", "step")]
+    assert after == pytest.approx([10 * lr for lr in before[2:]])
+    assert recipe.run.optimizer.param_groups[0]["weight_decay"] == 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -19,6 +20,11 @@ class MapDataset(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, index: int, /) -> Any: ...
+
+
+def _ignore_interrupts(worker: int) -> None:
+    """Leave Ctrl-C, which a terminal sends to workers as well, to the training process, which ends them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @attrs.frozen
@@ -54,6 +60,7 @@ class OrderedLoader:
             collate_fn=self.collate,
             num_workers=self.num_workers,
             pin_memory=self.pin_memory and torch.accelerator.is_available(),
+            worker_init_fn=_ignore_interrupts,
             generator=torch.Generator().manual_seed(seed_of("workers", self.seed, epoch)),
         )
         return iter(loader)

@@ -67,6 +67,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM340": "packed sequences are not available",
         "AM341": "a loss that cannot be summed over targets",
         "AM345": "a tracker of experiments is not installed",
+        "AM346": "metrics cannot be written",
         "AM350": "there is no prompt",
         "AM360": "a wheel cannot be downloaded",
         "AM361": "a wheel is not the expected one",
@@ -117,6 +118,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM509": "a checkpoint does not fit the run",
         "AM510": "a directory is there already",
         "AM511": "a checkpoint has no adapters",
+        "AM512": "another run is writing to the checkpoint directory",
+        "AM513": "a checkpoint was written by another number of processes",
         # AM6xx: plugins.
         "AM601": "a plugin is broken",
         "AM602": "two plugins declare one name",

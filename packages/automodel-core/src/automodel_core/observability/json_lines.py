@@ -7,10 +7,13 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError
 from automodel_core.hookspecs import hookimpl
 from automodel_core.observability.samples import MetricsSample, ValidationSample
 
 if TYPE_CHECKING:
+    from automodel_core.config import RunConfig
     from automodel_core.infrastructure.plan import PlannedStage
     from automodel_core.training.run_state import RunState
 
@@ -21,6 +24,20 @@ def metrics_path(run: RunState) -> Path:
     """Return where the lines of ``run`` are: ``logging.directory``, or beside the checkpoints."""
     directory = run.config.logging.directory
     return (Path(directory) if directory is not None else run.checkpoints.directory) / METRICS_FILE
+
+
+def check_metrics_directory(config: RunConfig) -> None:
+    """Raise :class:`InputError` when ``logging.directory`` is given and no file can be written there."""
+    directory = config.logging.directory
+    if directory is None or not config.logging.jsonl:
+        return
+    try:
+        Path(directory).mkdir(parents=True, exist_ok=True)
+        (Path(directory) / METRICS_FILE).open("a").close()
+    except OSError as error:
+        message = f"metrics cannot be written to `{directory}`: {error.strerror}"
+        helps = ("name another `logging.directory`, or leave it out to write beside the checkpoints",)
+        raise InputError(Diagnostic("AM346", message, config.span("logging.directory"), helps=helps)) from None
 
 
 class JsonLines:

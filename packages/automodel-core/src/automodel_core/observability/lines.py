@@ -24,7 +24,10 @@ def opening_lines(run: RunState) -> Iterator[str]:
     dtypes = " and ".join(trainable_dtypes(run.model))
     yield f"model: {parameters:,} parameters, {trainable:,} trainable ({share:.2f} %) in {dtypes}, on {run.device}"
     scheduler = run.scheduler
-    yield f"run: steps {scheduler.step + 1} to {scheduler.total_steps}, {scheduler.steps_per_epoch} an epoch"
+    if scheduler.step > 0:
+        yield f"resumed after step {scheduler.step}, in epoch {scheduler.epoch}"
+    if not scheduler.finished:
+        yield f"run: steps {scheduler.step + 1:,} to {scheduler.total_steps:,}, {scheduler.steps_per_epoch:,} an epoch"
 
 
 def step_line(sample: MetricsSample, total_steps: int) -> str:
@@ -38,6 +41,8 @@ def step_line(sample: MetricsSample, total_steps: int) -> str:
 
 def validation_line(sample: ValidationSample) -> str:
     """Return the line of a validation pass."""
+    if sample.targets == 0:
+        return f"warning: {sample.name} after step {sample.step} had nothing to compare with: no token is supervised"
     return (
         f"{sample.name}: step={sample.step} loss={sample.loss:.4f} targets={sample.targets} "
         f"seconds={sample.seconds:.1f}"

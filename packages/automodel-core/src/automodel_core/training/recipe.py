@@ -19,6 +19,7 @@ from automodel_core.diagnostics import Diagnostic, render
 from automodel_core.errors import InputError
 from automodel_core.hookspecs import hookimpl
 from automodel_core.infrastructure.pipeline import build_infrastructure
+from automodel_core.observability.json_lines import check_metrics_directory
 from automodel_core.observability.observers import observers
 from automodel_core.plugins import Catalog, RunHost, run_host
 from automodel_core.plugins.core_defaults import load_core_defaults
@@ -66,6 +67,7 @@ class BaseRecipe:
         self.config = config
         self.host: RunHost
         self.run: RunState
+        self._writer: CheckpointWriter | None = None
 
     @classmethod
     def main(
@@ -80,8 +82,11 @@ class BaseRecipe:
 
     def execute(self) -> None:
         """Do what the recipe's command is for. A recipe that does not train overrides this."""
-        self.setup()
-        self.run_train_validation_loop()
+        try:
+            self.setup()
+            self.run_train_validation_loop()
+        finally:
+            self._close_writer()
 
     def setup(self) -> None:
         """Build every component through the builders and the pipeline; restore a checkpoint when asked to.
@@ -95,8 +100,10 @@ class BaseRecipe:
         loader, validation = self._build_data(processor)
         scheduler = host.build("build_step_scheduler", config=config, micro_batches_per_epoch=len(loader))
         checkpoints = host.build("build_checkpoint_config", config=config)
+        check_metrics_directory(config)
+        self._writer = CheckpointWriter(checkpoints)
         if checkpoints.enabled:
-            CheckpointWriter(checkpoints).prepare(resuming=checkpoint is not None)
+            self._writer.prepare(resuming=checkpoint is not None)
 
         ready = self.build_model_state(processor, checkpoint)
         self.check_before_training(ready, loader)
@@ -112,6 +119,7 @@ class BaseRecipe:
             validation=validation,
             scheduler=scheduler,
             checkpoints=checkpoints,
+            writer=self._writer,
         )
         if state is not None:
             restore_run(self.run, state)
@@ -184,6 +192,12 @@ class BaseRecipe:
             raise
         finally:
             self.host.notify("run_finished", outcome=outcome)
+            self._close_writer()
+
+    def _close_writer(self) -> None:
+        """Let other runs write to the checkpoint directory; a run that fails while it is set up does so too."""
+        if self._writer is not None:
+            self._writer.close()
 
     def _preemption_signals(self) -> Sequence[str]:
         names = self.config.step_scheduler.preemption_signal

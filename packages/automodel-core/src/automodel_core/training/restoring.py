@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from automodel_core.checkpoint.changes import meaningful_changes
 from automodel_core.checkpoint.directory import Checkpoint
 from automodel_core.checkpoint.optimizer_state import load_optimizer
@@ -11,6 +14,7 @@ from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_core.training.random_state import restore_random_state
 from automodel_core.training.run_state import RunState
+from automodel_core.training.schedules import CosineAnnealingWarmup
 
 
 def read_compatible_state(checkpoint: Checkpoint, config: RunConfig) -> SavedState:
@@ -42,14 +46,33 @@ def restore_run(run: RunState, state: SavedState) -> None:
     Raises :class:`InputError` when the optimizer, the schedule or the data are not those of the checkpoint.
     """
     span = run.config.span("restore_from.path")
+    written = [{k: v for k, v in group.items() if k != "params"} for group in run.optimizer.param_groups]
     try:
         if state.optimizer is not None:
             load_optimizer(run.model, run.optimizer, state.optimizer)
         if run.lr_scheduler is not None and state.lr_scheduler is not None:
             run.lr_scheduler.load_state_dict(dict(state.lr_scheduler))
+        if run.config.restore_from.allow_changes:
+            _take_what_the_config_says(run, written)
         run.stream.load_state_dict(state.data)
         epoch, micro_batch = run.stream.position()
         run.scheduler.load_state_dict({"step": state.progress["step"], "epoch": epoch, "micro_batch": micro_batch})
     except (ValueError, KeyError) as error:
         raise InputError(Diagnostic("AM509", f"the checkpoint does not fit this run: {error}", span)) from None
     restore_random_state(state.random_tensors, state.random_values)
+
+
+def _take_what_the_config_says(run: RunState, written: Sequence[Mapping[str, Any]]) -> None:
+    """Give the optimizer the hyper-parameters of the config back, and the rate that its schedule has at this step.
+
+    A schedule of torch's own knows no rate in closed form: its present rate is scaled as the full rate changed.
+    """
+    for group, values in zip(run.optimizer.param_groups, written, strict=True):
+        full = values.get("initial_lr", values["lr"])  # a schedule that was just built has set `lr` to its first rate
+        scaled = group["lr"] * full / group["initial_lr"] if group.get("initial_lr") else full
+        group.update(values)
+        group["lr"] = full if run.lr_scheduler is None else scaled
+    if run.lr_scheduler is not None:
+        run.lr_scheduler.base_lrs = [group["initial_lr"] for group in run.optimizer.param_groups]
+        if isinstance(run.lr_scheduler, CosineAnnealingWarmup):
+            run.lr_scheduler.load_state_dict(run.lr_scheduler.state_dict())

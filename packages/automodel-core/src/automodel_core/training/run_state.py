@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from automodel_core.checkpoint.config import CheckpointConfig
+    from automodel_core.checkpoint.writer import CheckpointWriter
     from automodel_core.config import RunConfig
     from automodel_core.data.loader import BatchStream, OrderedLoader
     from automodel_core.infrastructure.build import ModelBuild
@@ -50,3 +51,5 @@ class RunState(ModelState):
     """Validation loaders by name; empty without validation data."""
     scheduler: StepScheduler
     checkpoints: CheckpointConfig
+    writer: CheckpointWriter
+    """Writes the checkpoints, and holds the lock of their directory while they are enabled and the run goes on."""

@@ -11,7 +11,6 @@ from safetensors.torch import save_file
 from automodel_core.checkpoint.model_files import write_model_files
 from automodel_core.checkpoint.optimizer_state import read_optimizer
 from automodel_core.checkpoint.run_files import SavedState
-from automodel_core.checkpoint.writer import CheckpointWriter
 from automodel_core.infrastructure.peft import ADAPTER_CONFIG, ADAPTER_WEIGHTS, adapter_config, adapter_state_dict
 from automodel_core.infrastructure.weights import leaf_over
 from automodel_core.training.random_state import random_state
@@ -20,8 +19,7 @@ from automodel_core.training.run_state import ModelState, RunState
 
 def save_checkpoint(run: RunState) -> Path:
     """Write a checkpoint of the step just done, tell the observers, and return its directory."""
-    writer = CheckpointWriter(run.checkpoints)
-    directory = writer.save(
+    directory = run.writer.save(
         collect_state(run), partial(write_model, run, max_shard_bytes=run.checkpoints.max_shard_bytes)
     )
     run.host.notify("checkpoint_saved", step=run.scheduler.step, directory=str(directory))

@@ -37,7 +37,7 @@ class TrainFinetuneRecipe(BaseRecipe):
     """Next-token prediction over supervised positions: full, LoRA or from scratch."""
 
     def build_processor(self, config: RunConfig) -> Any:
-        """Return the tokenizer that is saved with checkpoints: ``tokenizer``'s, else the model's when it has one.
+        """Return the tokenizer that is saved: ``tokenizer``'s, else the data's, else the model's when it has one.
 
         It has the chat template that ``dataset`` names, if it names one: what is trained in one form is used in it.
         """
@@ -163,11 +163,17 @@ def _tokenizer(config: RunConfig) -> Any:
     section = config.tokenizer
     if section.name_or_path is not None:
         return load_tokenizer(section.name_or_path, trust_remote_code=section.trust_remote_code)
-    name = _model_name(config)
+    name = _dataset_tokenizer(config) or _model_name(config)
     try:
         return load_tokenizer(name) if name is not None else NOTHING
     except InputError:
         return NOTHING  # a model directory need not hold a tokenizer; a data set that needs one says so
+
+
+def _dataset_tokenizer(config: RunConfig) -> str | None:
+    """Return the tokenizer that the data are written with: what is trained in it is used in it."""
+    name = None if config.dataset is None else config.dataset.kwargs.get("tokenizer_name_or_path")
+    return name if isinstance(name, str) else None
 
 
 def _model_name(config: RunConfig) -> str | None:

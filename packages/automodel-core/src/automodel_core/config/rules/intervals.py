@@ -19,9 +19,11 @@ def warmup_beyond_end(config: RunConfig) -> Iterator[Diagnostic]:
 
 
 def val_check_interval_beyond_end(config: RunConfig) -> Iterator[Diagnostic]:
-    """No validation happens when its interval is longer than the run."""
+    """Only the last step validates when the interval is longer than the run."""
     interval = config.step_scheduler.val_check_interval
-    yield from _beyond_end(config, "AM902", "step_scheduler.val_check_interval", interval, "the run never validates")
+    yield from _beyond_end(
+        config, "AM902", "step_scheduler.val_check_interval", interval, "only the last step validates"
+    )
 
 
 def checkpoint_interval_beyond_end(config: RunConfig) -> Iterator[Diagnostic]:
@@ -31,9 +33,11 @@ def checkpoint_interval_beyond_end(config: RunConfig) -> Iterator[Diagnostic]:
 
 
 def log_interval_beyond_end(config: RunConfig) -> Iterator[Diagnostic]:
-    """The console stays quiet when the interval, given by the user, is longer than the run."""
+    """The console shows two steps when the interval, given by the user, is longer than the run."""
     interval = config.step_scheduler.log_interval if config.span("step_scheduler.log_interval") else None
-    yield from _beyond_end(config, "AM904", "step_scheduler.log_interval", interval, "the console shows no step")
+    yield from _beyond_end(
+        config, "AM904", "step_scheduler.log_interval", interval, "the console shows the first and the last step"
+    )
 
 
 def _beyond_end(config: RunConfig, code: str, key: str, value: Any, effect: str) -> Iterator[Diagnostic]:

@@ -18,6 +18,7 @@ from automodel_core.checkpoint.directory import (
     step_directory,
 )
 from automodel_core.checkpoint.durable import publish_directory, replace_text, sync_tree
+from automodel_core.checkpoint.lock import DirectoryLock, DirectoryLockedError, lock_directory
 from automodel_core.checkpoint.manifest import MANIFEST, Manifest, describe_files
 from automodel_core.checkpoint.retention import expired_steps
 from automodel_core.checkpoint.run_files import SavedState, write_state
@@ -25,29 +26,41 @@ from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError, RunFailedError
 
 
-@attrs.frozen
+@attrs.define
 class CheckpointWriter:
-    """Writes the checkpoints of one run into ``config.directory``."""
+    """Writes the checkpoints of one run into ``config.directory``, which no other run may write to meanwhile."""
 
     config: CheckpointConfig
+    _lock: DirectoryLock | None = None
 
     def prepare(self, *, resuming: bool) -> list[str]:
-        """Make the directory ready and return the names of leftovers that were removed.
+        """Lock the directory, make it ready, and return the names of leftovers that were removed.
 
-        Raises :class:`InputError` when it cannot be written, or holds another run's checkpoints and this run neither
-        resumes nor may overwrite.
+        Raises :class:`InputError` when another run is writing to it, when it cannot be written, or when it holds
+        another run's checkpoints and this run neither resumes nor may overwrite. The lock is not held then.
         """
         home = self.config.directory
         try:
             home.mkdir(parents=True, exist_ok=True)
+            self._lock = lock_directory(home)
             removed = remove_leftovers(home)
+        except DirectoryLockedError:
+            raise InputError(_is_being_written(home)) from None
         except OSError as error:
+            self.close()
             message = f"checkpoints cannot be written to `{home}`: {error.strerror}"
             raise InputError(Diagnostic("AM505", message, helps=("name another `checkpoint.directory`",))) from None
         steps = complete_steps(home)
         if steps and not resuming and not self.config.overwrite:
+            self.close()
             raise InputError(_holds_another_run(home, steps))
         return removed
+
+    def close(self) -> None:
+        """Let other runs write to the directory. Doing so twice is fine."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
     def save(self, state: SavedState, write_model: Callable[[Path], None]) -> Path:
         """Write the checkpoint of the step that ``state`` stands at and return its directory.
@@ -83,6 +96,14 @@ class CheckpointWriter:
         steps = complete_steps(self.config.directory)
         for step in expired_steps(steps, self.config.keep_last, keep=(newest,)):
             shutil.rmtree(step_directory(self.config.directory, step))
+
+
+def _is_being_written(home: Path) -> Diagnostic:
+    return Diagnostic(
+        "AM512",
+        f"another run is writing to `{home}`",
+        helps=("wait until it ends or stop it", "or name another `checkpoint.directory`"),
+    )
 
 
 def _holds_another_run(home: Path, steps: list[int]) -> Diagnostic:

@@ -4,11 +4,13 @@ import copy
 import json
 from pathlib import Path
 
+import attrs
 import pytest
 import torch
 from safetensors.torch import load_file
 
 import automodel_core as am
+from automodel_core.checkpoint.manifest import MANIFEST, describe_files, read_manifest
 
 
 def weights(directory: Path) -> dict[str, torch.Tensor]:
@@ -89,7 +91,86 @@ def test_a_new_run_never_writes_over_another_one(small_config):
     with pytest.raises(am.InputError, match="already holds the checkpoints of a run"):
         am.run(small_config, route="finetune llm")
     small_config["checkpoint"]["overwrite"] = True
+    small_config["step_scheduler"]["max_steps"] = 2
     am.run(small_config, route="finetune llm")
+    home = Path(small_config["checkpoint"]["directory"])
+    assert sorted(p.name for p in home.glob("*step-*")) == ["abandoned-step-4-1", "step-2"]
+    assert (home / "latest").read_text() == "step-2\n"
+
+
+def test_a_run_that_goes_back_leaves_the_later_steps_behind_before_it_saves(small_config):
+    home = Path(small_config["checkpoint"]["directory"])
+    small_config["step_scheduler"]["checkpoint_interval"] = 2
+    am.run(small_config, route="finetune llm")
+    small_config["restore_from"] = {"path": str(home / "step-2")}
+    small_config["dataset"]["path"] += ".gone"
+    with pytest.raises(am.InputError):
+        am.run(small_config, route="finetune llm")
+    assert (home / "step-4").is_dir(), "a run that is refused changes nothing"
+
+    small_config["dataset"]["path"] = small_config["dataset"]["path"].removesuffix(".gone")
+
+    class Killed:
+        @am.hookimpl
+        def forward_backward(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        am.run(small_config, route="finetune llm", plugins=[Killed()])
+    assert sorted(p.name for p in home.glob("*step-*")) == ["abandoned-step-4-1", "step-2"]
+    assert (home / "latest").read_text() == "step-2\n"
+    small_config["restore_from"] = {"path": "latest"}
+    am.run(small_config, route="finetune llm")
+    assert (home / "latest").read_text() == "step-4\n"
+
+
+def test_a_resumed_run_from_elsewhere_does_not_mix_with_the_steps_of_another(small_config, tmp_path):
+    am.run(small_config, route="finetune llm")
+    small_config["restore_from"] = {"path": str(tmp_path / "run" / "step-4")}
+    small_config["step_scheduler"]["max_steps"] = 5
+    small_config["checkpoint"]["directory"] = str(tmp_path / "other")
+    am.run(small_config, route="finetune llm")
+    with pytest.raises(am.InputError, match="already holds the checkpoints of a run"):
+        am.run(small_config, route="finetune llm")
+
+
+def rewrite(path, change):
+    """Change a JSON file of a checkpoint and the manifest with it, as a program that is not this one might."""
+    value = json.loads(path.read_text())
+    path.write_text(json.dumps(change(value)) if change else "{")
+    step = path.parents[1] if path.parent.name == "state" else path.parent
+    if path.name != MANIFEST:
+        manifest = attrs.evolve(read_manifest(step), files=describe_files(step))
+        (step / MANIFEST).write_text(manifest.to_json())
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "code", "said"),
+    [
+        ("state/training.json", lambda v: {k: v[k] for k in v if k != "optimizer"}, "AM507", "lacks `optimizer`"),
+        ("state/training.json", lambda v: {k: v[k] for k in v if k != "data"}, "AM507", "lacks `data`"),
+        ("state/config.json", None, "AM507", "config.json` cannot be read"),
+        ("manifest.json", lambda v: v | {"world_size": 4}, "AM513", "was written by 4 processes"),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_gone_on_from_says_why(small_config, file, change, code, said):
+    am.run(small_config, route="finetune llm")
+    rewrite(Path(small_config["checkpoint"]["directory"]) / "step-4" / file, change)
+    small_config["restore_from"] = {"path": "latest"}
+    with pytest.raises(am.InputError, match=said) as error:
+        am.run(small_config, route="finetune llm")
+    assert [d.code for d in error.value.diagnostics] == [code]
+
+
+def test_weights_that_changed_on_the_disk_are_refused(small_config):
+    am.run(small_config, route="finetune llm")
+    file = Path(small_config["checkpoint"]["directory"]) / "step-4" / "model.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    small_config["restore_from"] = {"path": "latest"}
+    with pytest.raises(am.InputError, match=r"`model\.safetensors` has changed since"):
+        am.run(small_config, route="finetune llm")
 
 
 @pytest.mark.parametrize("scheduled", [True, False])

@@ -1,6 +1,7 @@
 import pytest
 
-from automodel_core.checkpoint.directory import complete_steps, open_checkpoint, remove_leftovers
+from automodel_core.checkpoint import durable
+from automodel_core.checkpoint.directory import complete_steps, open_checkpoint, remove_leftovers, set_aside_after
 from automodel_core.checkpoint.manifest import MANIFEST, Manifest, describe_files
 from automodel_core.checkpoint.retention import expired_steps
 from automodel_core.errors import InputError
@@ -17,14 +18,35 @@ def checkpoint(home, step):
 def test_a_step_directory_the_home_and_latest_all_open(tmp_path, monkeypatch):
     for step in (2, 10):
         checkpoint(tmp_path, step)
+    (tmp_path / "latest").write_text("step-10\n")
     assert open_checkpoint(tmp_path / "step-2").manifest.step == 2
     assert open_checkpoint(tmp_path).manifest.step == 10
-    (tmp_path / "latest").write_text("step-2\n")
-    assert open_checkpoint(tmp_path).manifest.step == 2
+    assert open_checkpoint(tmp_path / "latest").manifest.step == 10
     monkeypatch.chdir(tmp_path)
     assert open_checkpoint("step-10").manifest.step == 10
+    assert open_checkpoint("latest").manifest.step == 10
     monkeypatch.chdir("/")
-    assert open_checkpoint("latest", default_directory=tmp_path).manifest.step == 2
+    assert open_checkpoint("latest", default_directory=tmp_path).manifest.step == 10
+
+
+@pytest.mark.parametrize("pointer", ["step-2", "step-99", "", None])
+def test_a_stale_pointer_leads_to_the_newest_complete_step(tmp_path, pointer):
+    for step in (2, 10, 11):
+        checkpoint(tmp_path, step)
+    (tmp_path / "step-11" / MANIFEST).unlink()
+    if pointer is not None:
+        (tmp_path / "latest").write_text(pointer)
+    assert open_checkpoint(tmp_path).manifest.step == 10
+    assert open_checkpoint(tmp_path / "latest").manifest.step == 10
+
+
+def test_later_steps_are_set_aside_under_names_not_taken(tmp_path):
+    for step in (2, 4, 10):
+        checkpoint(tmp_path, step)
+    (tmp_path / "abandoned-step-10-1").mkdir()
+    assert [p.name for p in set_aside_after(tmp_path, 2)] == ["abandoned-step-10-2", "abandoned-step-4-1"]
+    assert complete_steps(tmp_path) == [2]
+    assert open_checkpoint(tmp_path / "abandoned-step-10-2").manifest.step == 10
 
 
 def test_an_explicit_step_is_opened_although_a_newer_one_exists(tmp_path):
@@ -70,13 +92,32 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, damage):
         open_checkpoint(path)
 
 
+def test_changed_content_is_found_when_hashes_are_asked_for(tmp_path):
+    path = checkpoint(tmp_path, 1)
+    (path / "model.safetensors").write_bytes(b"Weights")
+    open_checkpoint(path)
+    with pytest.raises(InputError, match=r"`model\.safetensors` has changed since") as error:
+        open_checkpoint(path, hashes=True)
+    assert error.value.diagnostics[0].code == "AM504"
+
+
 def test_leftovers_go_and_a_checkpoint_set_aside_comes_back(tmp_path):
     (tmp_path / ".step-3.partial").mkdir()
     checkpoint(tmp_path, 5).rename(tmp_path / ".step-5.replaced")
     checkpoint(tmp_path, 7)
     (tmp_path / ".step-7.replaced").mkdir()
-    assert remove_leftovers(tmp_path) == [".step-3.partial", ".step-7.replaced"]
+    checkpoint(tmp_path, 6).rename(tmp_path / ".step-6.expired")
+    assert remove_leftovers(tmp_path) == [".step-3.partial", ".step-6.expired", ".step-7.replaced"]
     assert complete_steps(tmp_path) == [5, 7]
+
+
+def test_a_directory_is_hidden_before_it_is_deleted(tmp_path, monkeypatch):
+    path = checkpoint(tmp_path, 25)
+    seen = []
+    monkeypatch.setattr(durable.shutil, "rmtree", lambda p, **_: seen.append(p.name))
+    durable.remove_directory(path)
+    assert seen[-1] == ".step-25.expired"
+    assert complete_steps(tmp_path) == []
 
 
 def test_the_last_k_and_those_to_keep_stay():

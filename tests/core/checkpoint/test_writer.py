@@ -25,14 +25,14 @@ def writer(home, **settings):
 
 def test_a_second_writer_is_refused_before_it_touches_anything(tmp_path):
     first = writer(tmp_path)
-    first.prepare(resuming=False)
+    first.prepare(resuming_from=None)
     (tmp_path / ".step-2.partial").mkdir()
     with pytest.raises(InputError, match=f"another run is writing to `{tmp_path}`") as error:
-        writer(tmp_path, overwrite=True).prepare(resuming=True)
+        writer(tmp_path, overwrite=True).prepare(resuming_from=tmp_path / "step-1")
     assert error.value.diagnostics[0].code == "AM512"
     assert (tmp_path / ".step-2.partial").is_dir()
     first.close()
-    assert writer(tmp_path).prepare(resuming=False) == [".step-2.partial"]
+    assert writer(tmp_path).prepare(resuming_from=None) == [".step-2.partial"]
 
 
 def test_the_lock_of_another_process_goes_when_it_is_killed(tmp_path):
@@ -40,11 +40,11 @@ def test_the_lock_of_another_process_goes_when_it_is_killed(tmp_path):
     try:
         assert holder.stdout.readline() == "held\n"
         with pytest.raises(InputError, match="another run is writing"):
-            writer(tmp_path).prepare(resuming=False)
+            writer(tmp_path).prepare(resuming_from=None)
     finally:
         holder.kill()
         holder.communicate()
-    writer(tmp_path).prepare(resuming=False)
+    writer(tmp_path).prepare(resuming_from=None)
 
 
 def test_a_forked_worker_does_not_keep_the_lock(tmp_path):
@@ -56,7 +56,7 @@ def test_a_forked_worker_does_not_keep_the_lock(tmp_path):
     try:
         assert holder.stdout.readline() == "forked\n"
         holder.wait(timeout=60)
-        writer(tmp_path).prepare(resuming=False)
+        writer(tmp_path).prepare(resuming_from=None)
     finally:
         os.killpg(holder.pid, signal.SIGKILL)
         holder.stdout.close()

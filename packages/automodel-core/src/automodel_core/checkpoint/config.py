@@ -17,4 +17,4 @@ class CheckpointConfig:
     max_shard_bytes: int = 5_000_000_000
     save_optimizer: bool = True
     overwrite: bool = False
-    """Whether a new run may write into a directory that holds another run's checkpoints."""
+    """Whether a new run may write into a directory that holds another run's checkpoints, which are set aside then."""

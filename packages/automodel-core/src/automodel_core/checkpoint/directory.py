@@ -1,7 +1,14 @@
-"""Finding checkpoints: names, pointers, and the error when one cannot be used."""
+"""Finding checkpoints: names, and the error when one cannot be used.
+
+A directory stands for its newest complete step. The pointer ``latest`` says the same to people and scripts and is not
+read here: a run killed before it wrote the pointer has saved nevertheless. That the newest step is the right one is
+kept true by whoever starts a branch: a run that goes on from step N in the same directory, and a new run that may
+overwrite, first set the later steps aside as ``abandoned-step-M-K``. Nothing of them is deleted.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 from pathlib import Path
@@ -43,8 +50,21 @@ def complete_steps(directory: Path) -> list[int]:
     return sorted(int(m[1]) for m, p in matches if m and (p / MANIFEST).is_file())
 
 
+def set_aside_after(directory: Path, step: int) -> list[Path]:
+    """Rename the complete checkpoints of later steps than ``step`` and return where they are now.
+
+    The newest goes first, so that whatever a crash leaves is a run that stood at an earlier step.
+    """
+    moved = []
+    for later in reversed([s for s in complete_steps(directory) if s > step]):
+        names = (directory / f"abandoned-step-{later}-{k}" for k in itertools.count(1))
+        aside = next(path for path in names if not path.exists())
+        moved.append(step_directory(directory, later).rename(aside))
+    return moved
+
+
 def remove_leftovers(directory: Path) -> list[str]:
-    """Delete what an interrupted save left below ``directory`` and return the names.
+    """Delete what an interrupted save or retention left below ``directory`` and return the names.
 
     A save that was killed between its two renames has set the old checkpoint aside; that one is put back.
     """
@@ -53,21 +73,26 @@ def remove_leftovers(directory: Path) -> list[str]:
         final = directory / path.name[1:].rsplit(".", 1)[0]
         if path.suffix == ".replaced" and not final.exists() and (path / MANIFEST).is_file():
             path.rename(final)
-        elif path.suffix in (".partial", ".replaced") and path.is_dir():
+        elif path.suffix in (".partial", ".replaced", ".expired") and path.is_dir():
             shutil.rmtree(path)
             removed.append(path.name)
     return removed
 
 
-def open_checkpoint(path: str | Path, *, span: Span | None = None, default_directory: Path | None = None) -> Checkpoint:
-    """Return the checkpoint that ``path`` names: a ``step-N`` directory, a directory of them, or ``latest``.
+def open_checkpoint(
+    path: str | Path, *, span: Span | None = None, default_directory: Path | None = None, hashes: bool = False
+) -> Checkpoint:
+    """Return the checkpoint that ``path`` names: a ``step-N`` directory, a directory of them, or its ``latest``.
 
-    Raises :class:`InputError` when there is none, when it is incomplete or when a file is missing or truncated.
+    Raises :class:`InputError` when there is none, when it is incomplete, when a file is missing or truncated or, with
+    ``hashes``, has other content than was written.
     """
     asked = Path(path)
     if str(path) == LATEST and default_directory is not None and not asked.exists():
         asked = default_directory
-    found = _follow_latest(asked)
+    elif asked.name == LATEST and not asked.is_dir():
+        asked = asked.parent
+    found = _newest(asked)
     if not found.is_dir():
         raise InputError(_not_found(asked, span))
     try:
@@ -77,19 +102,16 @@ def open_checkpoint(path: str | Path, *, span: Span | None = None, default_direc
     except (ManifestError, OSError) as error:
         message = f"the manifest of `{found}` is unusable: {error}"
         raise InputError(Diagnostic("AM503", message, span, helps=_others(found))) from None
-    problems = damage(found, manifest.files, hashes=False)
+    problems = damage(found, manifest.files, hashes=hashes)
     if problems:
         message = f"the checkpoint `{found}` is damaged: " + "; ".join(problems[:5])
         raise InputError(Diagnostic("AM504", message, span, helps=_others(found)))
     return Checkpoint(found, manifest)
 
 
-def _follow_latest(asked: Path) -> Path:
-    pointer = asked / LATEST
-    if (asked / MANIFEST).is_file() or not asked.is_dir():
+def _newest(asked: Path) -> Path:
+    if (asked / MANIFEST).is_file():
         return asked
-    if pointer.is_file():
-        return asked / pointer.read_text(encoding="utf-8").strip()
     steps = complete_steps(asked)
     return step_directory(asked, steps[-1]) if steps else asked
 

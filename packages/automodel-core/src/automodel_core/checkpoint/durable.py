@@ -45,3 +45,10 @@ def publish_directory(partial: Path, final: Path) -> None:
     partial.rename(final)
     sync_file(final.parent)
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def remove_directory(directory: Path) -> None:
+    """Delete ``directory``, first giving it a hidden name: one that is half deleted is never taken for whole."""
+    hidden = directory.with_name(f".{directory.name}.expired")
+    shutil.rmtree(hidden, ignore_errors=True)
+    shutil.rmtree(directory.rename(hidden))

@@ -82,13 +82,20 @@ def read_manifest(directory: Path) -> Manifest:
 
 def damage(directory: Path, files: Iterable[FileEntry], *, hashes: bool) -> list[str]:
     """Return a line for every listed file that is missing, has another size or (``hashes``) other content."""
-    problems = []
-    for entry in files:
-        path = directory / entry.path
-        if not path.is_file():
-            problems.append(f"`{entry.path}` is missing")
-        elif path.stat().st_size != entry.size:
-            problems.append(f"`{entry.path}` has {path.stat().st_size} bytes and not {entry.size}")
-        elif hashes and hash_blocks(path) != entry.blocks:
-            problems.append(f"the content of `{entry.path}` has changed since it was written")
-    return problems
+    return [
+        f"`{entry.path}` {problem}" for entry in files if (problem := _problem(directory / entry.path, entry, hashes))
+    ]
+
+
+def _problem(path: Path, entry: FileEntry, hashes: bool) -> str | None:
+    try:
+        size = path.stat().st_size
+        if size != entry.size:
+            return f"has {size} bytes and not {entry.size}"
+        if hashes and hash_blocks(path) != entry.blocks:
+            return "has changed since it was written"
+    except FileNotFoundError:
+        return "is missing"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    return None

@@ -64,21 +64,28 @@ def _write_json(path: Path, value: Any) -> None:
 
 def read_state(directory: Path, *, rank: int = 0) -> SavedState:
     """Return the state below ``directory``. Raises :class:`StateError` naming the file that cannot be used."""
-    training = _read_json(directory / "training.json")
+    path = directory / "training.json"
+    training = _read_json(path)
     optimizer = None
     if "optimizer" in training:
-        parts = training["optimizer"]
         tensors = _read_tensors(directory / "optimizer.safetensors")
-        optimizer = OptimizerState(tensors, parts["values"], tuple(parts["groups"]))
+        parts = _entry(training, "optimizer", path)
+        optimizer = OptimizerState(tensors, _entry(parts, "values", path), tuple(_entry(parts, "groups", path)))
     return SavedState(
-        progress=training["progress"],
-        data=training["data"],
-        lr_scheduler=training["lr_scheduler"],
+        progress=_entry(training, "progress", path),
+        data=_entry(training, "data", path),
+        lr_scheduler=_entry(training, "lr_scheduler", path),
         optimizer=optimizer,
         random_tensors=_read_tensors(directory / f"random-{rank:05d}.safetensors"),
         random_values=_read_json(directory / f"random-{rank:05d}.json"),
         config=read_config(directory),
     )
+
+
+def _entry(values: Any, key: str, path: Path) -> Any:
+    if not isinstance(values, Mapping) or key not in values:
+        raise StateError(f"`{path}` lacks `{key}`")
+    return values[key]
 
 
 def read_config(directory: Path) -> dict[str, Any]:

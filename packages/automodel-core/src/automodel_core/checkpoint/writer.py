@@ -15,9 +15,10 @@ from automodel_core.checkpoint.directory import (
     LATEST,
     complete_steps,
     remove_leftovers,
+    set_aside_after,
     step_directory,
 )
-from automodel_core.checkpoint.durable import publish_directory, replace_text, sync_tree
+from automodel_core.checkpoint.durable import publish_directory, remove_directory, replace_text, sync_file, sync_tree
 from automodel_core.checkpoint.lock import DirectoryLock, DirectoryLockedError, lock_directory
 from automodel_core.checkpoint.manifest import MANIFEST, Manifest, describe_files
 from automodel_core.checkpoint.retention import expired_steps
@@ -33,11 +34,12 @@ class CheckpointWriter:
     config: CheckpointConfig
     _lock: DirectoryLock | None = None
 
-    def prepare(self, *, resuming: bool) -> list[str]:
+    def prepare(self, *, resuming_from: Path | None) -> list[str]:
         """Lock the directory, make it ready, and return the names of leftovers that were removed.
 
         Raises :class:`InputError` when another run is writing to it, when it cannot be written, or when it holds
-        another run's checkpoints and this run neither resumes nor may overwrite. The lock is not held then.
+        another run's checkpoints and this run neither resumes from one of them nor may overwrite. The lock is not held
+        then.
         """
         home = self.config.directory
         try:
@@ -51,10 +53,32 @@ class CheckpointWriter:
             message = f"checkpoints cannot be written to `{home}`: {error.strerror}"
             raise InputError(Diagnostic("AM505", message, helps=("name another `checkpoint.directory`",))) from None
         steps = complete_steps(home)
-        if steps and not resuming and not self.config.overwrite:
+        if steps and not self._is_here(resuming_from) and not self.config.overwrite:
             self.close()
             raise InputError(_holds_another_run(home, steps))
         return removed
+
+    def start(self, step: int, *, resuming_from: Path | None) -> list[Path]:
+        """Make ``step``, where the run begins, the newest one, and return where later checkpoints were set aside to.
+
+        A crash before the first save then resumes from where this run began, not from a branch that it left. A run
+        that began elsewhere sets every checkpoint aside. Called when nothing is left that could refuse the run.
+        """
+        home = self.config.directory
+        here = self._is_here(resuming_from)
+        moved = set_aside_after(home, step if here else -1)
+        if here:
+            replace_text(home / LATEST, step_directory(home, step).name + "\n")
+        elif moved:
+            (home / LATEST).unlink(missing_ok=True)
+            sync_file(home)
+        return moved
+
+    def _is_here(self, checkpoint: Path | None) -> bool:
+        """Whether ``checkpoint`` is one of the steps of the directory; one that was set aside is of another branch."""
+        home = self.config.directory
+        steps = (step_directory(home, step).resolve() for step in complete_steps(home))
+        return checkpoint is not None and checkpoint.resolve() in steps
 
     def close(self) -> None:
         """Let other runs write to the directory. Doing so twice is fine."""
@@ -95,7 +119,7 @@ class CheckpointWriter:
     def _retain(self, newest: int) -> None:
         steps = complete_steps(self.config.directory)
         for step in expired_steps(steps, self.config.keep_last, keep=(newest,)):
-            shutil.rmtree(step_directory(self.config.directory, step))
+            remove_directory(step_directory(self.config.directory, step))
 
 
 def _is_being_written(home: Path) -> Diagnostic:
@@ -113,6 +137,6 @@ def _holds_another_run(home: Path, steps: list[int]) -> Diagnostic:
         helps=(
             f"to go on from there: `--restore_from.path {step_directory(home, steps[-1])}`",
             "to keep both: `--checkpoint.directory` with another name",
-            "to write over them: `--checkpoint.overwrite true`",
+            "to set them aside as `abandoned-step-N-K`: `--checkpoint.overwrite true`",
         ),
     )

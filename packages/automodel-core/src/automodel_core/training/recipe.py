@@ -96,14 +96,15 @@ class BaseRecipe:
         """
         config, host = self.config, self.host
         checkpoint, processor = self.begin()
+        restored = checkpoint.path if checkpoint is not None else None
         state = read_compatible_state(checkpoint, config) if checkpoint is not None else None
         loader, validation = self._build_data(processor)
         scheduler = host.build("build_step_scheduler", config=config, micro_batches_per_epoch=len(loader))
         checkpoints = host.build("build_checkpoint_config", config=config)
         check_metrics_directory(config)
-        self._writer = CheckpointWriter(checkpoints)
+        writer = self._writer = CheckpointWriter(checkpoints)
         if checkpoints.enabled:
-            self._writer.prepare(resuming=checkpoint is not None)
+            writer.prepare(resuming_from=restored)
 
         ready = self.build_model_state(processor, checkpoint)
         self.check_before_training(ready, loader)
@@ -119,10 +120,12 @@ class BaseRecipe:
             validation=validation,
             scheduler=scheduler,
             checkpoints=checkpoints,
-            writer=self._writer,
+            writer=writer,
         )
         if state is not None:
             restore_run(self.run, state)
+        if checkpoints.enabled:
+            writer.start(self.run.scheduler.step, resuming_from=restored)
 
     def begin(self) -> tuple[Checkpoint | None, Any]:
         """Check every component, seed the generators, and return the checkpoint to restore and the processor."""
@@ -175,7 +178,8 @@ class BaseRecipe:
         if path is None:
             return None
         home = Path(self.config.checkpoint.directory)
-        return open_checkpoint(path, span=self.config.span("restore_from.path"), default_directory=home)
+        span = self.config.span("restore_from.path")
+        return open_checkpoint(path, span=span, default_directory=home, hashes=True)
 
     def run_train_validation_loop(self) -> None:
         """Run the training and validation loop to its end, and tell the observers how it ended."""

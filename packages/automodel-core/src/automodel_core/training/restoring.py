@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from automodel_core.checkpoint.changes import meaningful_changes
 from automodel_core.checkpoint.directory import Checkpoint
@@ -16,13 +16,24 @@ from automodel_core.training.random_state import restore_random_state
 from automodel_core.training.run_state import RunState
 from automodel_core.training.schedules import CosineAnnealingWarmup
 
+OPTIMIZER_FILE: Final = "state/optimizer.safetensors"
+
 
 def read_compatible_state(checkpoint: Checkpoint, config: RunConfig) -> SavedState:
     """Return the state in ``checkpoint``. Raises :class:`InputError` when it is unreadable or means another run."""
     span = config.span("restore_from.path")
+    processes = checkpoint.manifest.world_size
+    if processes != 1:
+        message = f"`{checkpoint.path}` was written by {processes} processes, and this version resumes only from one's"
+        helps = ("to start from its weights alone, name it in `model.name_or_path` and leave out `restore_from`",)
+        raise InputError(Diagnostic("AM513", message, span, helps=helps))
     try:
         state = read_state(checkpoint.state)
-    except (StateError, KeyError) as error:
+        if state.optimizer is None and any(f.path == OPTIMIZER_FILE for f in checkpoint.manifest.files):
+            raise StateError(
+                f"`{checkpoint.state / 'training.json'}` lacks `optimizer`, which `{OPTIMIZER_FILE}` needs"
+            )
+    except StateError as error:
         raise InputError(Diagnostic("AM507", f"the state of `{checkpoint.path}` is unusable: {error}", span)) from None
     changes = meaningful_changes(state.config, config.resolved())
     if changes and not config.restore_from.allow_changes:

@@ -51,6 +51,10 @@ def fails(value=0):
     raise ValueError("from the inside")
 
 
+def fails_below():
+    fails()
+
+
 tripled = functools.partial(scale, factor=3.0)
 wrapped_launch = functools.partial(launch, "true")
 NOT_CALLABLE = 3

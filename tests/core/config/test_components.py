@@ -6,9 +6,12 @@ import copy
 import importlib
 import pickle
 import sys
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
+import torch
 
 from automodel_core.config import (
     Component,
@@ -21,6 +24,7 @@ from automodel_core.config import (
     load_run_config,
     resolve_target,
 )
+from automodel_core.config.argument_types import mismatch
 from automodel_core.errors import InputError
 
 
@@ -137,9 +141,39 @@ def test_problems_of_nested_components_are_found_without_a_call(vocabulary: Voca
     assert module.CALLS == []
 
 
-def test_what_the_target_itself_raises_is_not_hidden(vocabulary: Vocabulary, parts: str) -> None:
-    with pytest.raises(ValueError, match="from the inside"):
+def test_a_target_that_refuses_its_arguments_is_a_users_mistake_with_its_cause(
+    vocabulary: Vocabulary, parts: str
+) -> None:
+    with pytest.raises(InputError, match="refuses these arguments: from the inside") as caught:
         build_component(Component(f"{parts}.fails"), vocabulary)
+    assert [d.code for d in caught.value.diagnostics] == ["AM212"]
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_what_is_raised_below_the_target_is_not_hidden(vocabulary: Vocabulary, parts: str) -> None:
+    with pytest.raises(ValueError, match="from the inside"):
+        build_component(Component(f"{parts}.fails_below"), vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "fitting", "wrong"),
+    [
+        (int, [3, -1], ["3", 3.0, True, None]),
+        (float, [3, 0.5], ["x", False, None]),
+        (bool, [True], [1, "true"]),
+        (str | None, ["a", None], [1, ["a"]]),
+        (Literal["a", 2], ["a", 2], ["b", 2.0]),
+        (str | Sequence[str], ["a", ["a", "b"]], [None, 3, ["a", 3]]),
+        (tuple[float, float], [[0.9, 1]], [[0.9], 0.9, ["a", "b"]]),
+        (float | torch.Tensor, [1], ["abc", [1]]),
+        (Path, ["a", 1, None], []),
+        (int | Path, ["a", 1, None], []),
+        (Any, ["a", 1, None], []),
+    ],
+)
+def test_values_are_compared_with_simple_annotations(annotation: Any, fitting: list[Any], wrong: list[Any]) -> None:
+    assert [value for value in fitting if mismatch(value, annotation) is not None] == []
+    assert [value for value in wrong if mismatch(value, annotation) is None] == []
 
 
 def test_extra_keys_pass_where_the_target_takes_any(vocabulary: Vocabulary) -> None:

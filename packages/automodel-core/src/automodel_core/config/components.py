@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -26,6 +26,9 @@ __all__ = [
 
 FED_BY = {"tokenizer_name_or_path": ("model", "name_or_path")}
 """Arguments that another component's key feeds under another name: argument -> (path of the component, its key)."""
+
+_ONLY_TAKE_ARGUMENTS: Final = ("optimizer", "lr_scheduler", "loss_fn")
+_LIBRARIES: Final = ("torch", "transformers")
 
 
 def component_problems(
@@ -63,14 +66,22 @@ def build_component(component: Component, vocabulary: Vocabulary, **extra: Any) 
     ``extra`` are further keyword arguments; they win over the config's.
 
     Raises:
-        InputError: when the target may not be imported or the arguments do not fit its signature. What the target
-            itself raises is not caught.
+        InputError: when the target may not be imported, the arguments do not fit its signature, or the target refuses
+            them (see :func:`_is_refusal`). What else the target raises is not caught.
     """
     function = resolve_target(component, vocabulary)
     keywords = component_arguments(component, vocabulary, **extra)
     if arguments_of(function).known:
         _check_binding(component, function, keywords)
-    return function(**keywords)
+    try:
+        return function(**keywords)
+    except (TypeError, ValueError, IndexError) as error:
+        if not _is_refusal(component, error):
+            raise
+        reason = " ".join(str(error).split()) or type(error).__name__
+        message = f"`{component.target}` refuses these arguments: {reason}"
+        named = (span for key, span in component.key_spans.items() if f"`{key}`" in reason)
+        raise InputError(Diagnostic("AM212", message, next(named, component.span))) from error
 
 
 def component_arguments(component: Component, vocabulary: Vocabulary, **extra: Any) -> dict[str, Any]:
@@ -123,6 +134,22 @@ def _built(value: Any, vocabulary: Vocabulary) -> Any:
     if isinstance(value, Mapping):
         return {key: _built(item, vocabulary) for key, item in value.items()}
     return [_built(item, vocabulary) for item in value] if isinstance(value, list) else value
+
+
+def _is_refusal(component: Component, error: Exception) -> bool:
+    """Tell a target that refuses its arguments from a bug below it.
+
+    An optimizer, a schedule or a loss does nothing at construction but take its arguments. Of any other target, what
+    it raises itself counts, and what torch or transformers raise when it calls them directly.
+    """
+    if component.path in _ONLY_TAKE_ARGUMENTS:
+        return True
+    assert error.__traceback__ is not None
+    below, packages = error.__traceback__.tb_next, []
+    while below is not None:
+        packages.append(below.tb_frame.f_globals.get("__name__", "").partition(".")[0])
+        below = below.tb_next
+    return all(package in _LIBRARIES for package in packages[1:])
 
 
 def _check_binding(component: Component, function: Any, keywords: Mapping[str, Any]) -> None:

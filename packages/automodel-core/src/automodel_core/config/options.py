@@ -46,4 +46,7 @@ NOT_EMPTY = Check("text that is not empty", lambda value: bool(value))
 
 _SIZE_IN_BYTES = re.compile(r"[0-9]+(\.[0-9]+)? ?[KMGT]?i?B")
 
-BYTE_SIZE = Check("a size such as `5GB`", lambda value: _SIZE_IN_BYTES.fullmatch(value) is not None)
+BYTE_SIZE = Check(
+    "a size above zero such as `5GB`",
+    lambda value: _SIZE_IN_BYTES.fullmatch(value) is not None and float(value.rstrip("KMGTiB ")) > 0,
+)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Collection, Mapping
 from inspect import Parameter
-from typing import Any
+from typing import Any, Final, Union
 
 import attrs
 
 from automodel_core.config.aliases import old_names
+from automodel_core.config.argument_types import mismatch, shown
 from automodel_core.config.component import Component
 from automodel_core.config.vocabulary import Vocabulary
 from automodel_core.diagnostics import Diagnostic, did_you_mean
+
+_WITH_FINITE_NUMBERS: Final = ("optimizer", "lr_scheduler")
+"""Sections in which no argument can mean anything by NaN or infinity; not every optimizer says so itself."""
 
 _BY_KEYWORD = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
@@ -28,6 +33,8 @@ class Arguments:
     """Names, true when the parameter is required."""
     anything: bool = False
     known: bool = True
+    annotations: Mapping[str, Any] = attrs.field(factory=dict)
+    """What parameters ask for, of those that say it in a form that can be read."""
 
     def accepts(self, name: str) -> bool:
         return self.anything or not self.known or name in self.parameters
@@ -41,7 +48,18 @@ def arguments_of(function: Callable[..., Any]) -> Arguments:
         return Arguments({}, known=False)
     parameters = signature.parameters.values()
     named = {p.name: p.default is Parameter.empty for p in parameters if p.kind in _BY_KEYWORD}
-    return Arguments(named, anything=any(p.kind is Parameter.VAR_KEYWORD for p in parameters))
+    anything = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
+    return Arguments(named, anything, annotations=_annotations(function))
+
+
+def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        parameters = inspect.signature(function, eval_str=True).parameters.values()
+    except (NameError, AttributeError, TypeError, SyntaxError, ValueError):
+        return {}  # names that only a type checker imports
+    written = [p for p in parameters if p.kind in _BY_KEYWORD and p.annotation is not Parameter.empty]
+    # ``x: int = None`` is an old way to write ``x: int | None = None``.
+    return {p.name: Union[p.annotation, None] if p.default is None else p.annotation for p in written}  # noqa: UP007
 
 
 def spelled_for(component: Component, arguments: Arguments, vocabulary: Vocabulary) -> dict[str, str]:
@@ -64,7 +82,7 @@ def _spelling(path: str, key: str, arguments: Arguments, vocabulary: Vocabulary)
 def argument_problems(
     component: Component, arguments: Arguments, vocabulary: Vocabulary, provided: Collection[str] = ()
 ) -> list[Diagnostic]:
-    """Return every unknown key, at its place, and every missing one, at the target.
+    """Return every unknown key and every wrong value, at its place, and every missing key, at the target.
 
     ``provided`` are the parameters that the builder supplies itself.
     """
@@ -74,7 +92,21 @@ def argument_problems(
     problems = [_unknown(component, key, arguments) for key, name in names.items() if not arguments.accepts(name)]
     given = {*names.values(), *provided}
     missing = [name for name, required in arguments.parameters.items() if required and name not in given]
-    return problems + [_missing(component, name) for name in missing]
+    return [*problems, *_wrong_values(component, names, arguments), *(_missing(component, name) for name in missing)]
+
+
+def _wrong_values(component: Component, names: Mapping[str, str], arguments: Arguments) -> list[Diagnostic]:
+    problems = []
+    for key, value in component.kwargs.items():
+        span = component.key_spans.get(key, component.span)
+        expected = mismatch(value, arguments.annotations.get(names[key], Any))
+        if expected is not None:
+            message = f"`{key}` of `{component.target}` must be {expected}, got {shown(value)}"
+            problems.append(Diagnostic("AM211", message, span, f"not {expected}"))
+        elif component.path in _WITH_FINITE_NUMBERS and isinstance(value, float) and not math.isfinite(value):
+            message = f"`{component.target}` refuses these arguments: `{key}` is {value}"
+            problems.append(Diagnostic("AM212", message, span, "not a finite number"))
+    return problems
 
 
 def _unknown(component: Component, key: str, arguments: Arguments) -> Diagnostic:

@@ -43,6 +43,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM208": "a target needs an argument",
         "AM209": "a target cannot be called with these arguments",
         "AM210": "a target is not available here",
+        "AM211": "a value is not what an argument of a target asks for",
+        "AM212": "a target refuses its arguments",
         # AM3xx: data.
         "AM301": "data cannot be read",
         "AM302": "a kind of data file that cannot be read",
@@ -106,6 +108,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM442": "splitting a model over processes is not available",
         "AM443": "context parallelism is not available",
         "AM450": "torch has no such compile backend",
+        "AM451": "torch has no such compile mode",
         # AM5xx: checkpoints and restoring.
         "AM501": "there is no such checkpoint",
         "AM502": "a checkpoint is not complete",

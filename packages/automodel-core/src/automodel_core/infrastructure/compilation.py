@@ -24,7 +24,7 @@ def compile_blocks(model: nn.Module, adapter: ModelAdapter, config: RunConfig) -
 
 
 def check_backend(config: RunConfig) -> None:
-    """Raise :class:`InputError` when torch has no such backend."""
+    """Raise :class:`InputError` when torch has no such backend, or inductor no such mode."""
     backend = config.compile.backend
     known = torch.compiler.list_backends(exclude_tags=())
     if backend not in known:
@@ -36,3 +36,15 @@ def check_backend(config: RunConfig) -> None:
                 helps=did_you_mean(backend, known) or (f"it has {', '.join(f'`{name}`' for name in known)}",),
             )
         )
+    _check_mode(config)
+
+
+def _check_mode(config: RunConfig) -> None:
+    mode = config.compile.mode
+    if mode is None or config.compile.backend != "inductor":
+        return
+    known = list(torch._inductor.list_mode_options())
+    if mode not in known:
+        message = f"`compile.mode` is `{mode}`, which this torch does not have"
+        helps = did_you_mean(mode, known) or (f"it has {', '.join(f'`{name}`' for name in known)}",)
+        raise InputError(Diagnostic("AM451", message, config.span("compile.mode"), helps=helps))

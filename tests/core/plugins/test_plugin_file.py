@@ -39,14 +39,14 @@ def refusal(*files: Path) -> tuple[Diagnostic, ...]:
 
 def test_the_functions_of_a_file_answer(tmp_path: Path) -> None:
     file = write(tmp_path / "hooks.py", HOOK.format(answer="file"))
-    assert host_of(file).build("build_loss_fn", config=None) == "file"
+    assert host_of(file).maybe("build_loss_fn", config=None) == "file"
 
 
 def test_the_later_file_answers_first(tmp_path: Path) -> None:
     first = write(tmp_path / "a.py", HOOK.format(answer="a"))
     second = write(tmp_path / "b.py", HOOK.format(answer="b"))
-    assert host_of(first, second).build("build_loss_fn", config=None) == "b"
-    assert host_of(second, first).build("build_loss_fn", config=None) == "a"
+    assert host_of(first, second).maybe("build_loss_fn", config=None) == "b"
+    assert host_of(second, first).maybe("build_loss_fn", config=None) == "a"
 
 
 def test_the_objects_in_plugins_are_registered(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_objects_in_plugins_are_registered(tmp_path: Path) -> None:
         """,
     )
     host = host_of(file)
-    assert host.build("build_loss_fn", config=None) == "from an object"
+    assert host.maybe("build_loss_fn", config=None) == "from an object"
     assert [entry.plugin for entry in host.call_order("build_loss_fn")] == ["hooks.py:Hooks"]
 
 
@@ -139,4 +139,4 @@ def test_plugins_must_be_a_list(tmp_path: Path) -> None:
 
 def test_a_function_imported_into_a_file_is_not_taken_for_an_undecorated_hook(tmp_path: Path) -> None:
     source = "from dataclasses import replace as build_model\n" + textwrap.dedent(HOOK.format(answer="mine"))
-    assert host_of(write(tmp_path / "hooks.py", source)).build("build_loss_fn", config=None) == "mine"
+    assert host_of(write(tmp_path / "hooks.py", source)).maybe("build_loss_fn", config=None) == "mine"

@@ -101,7 +101,7 @@ def test_a_wrapper_of_a_lower_layer_wraps_the_users_own_answer() -> None:
 
 def test_none_means_not_mine_and_nothing_is_an_answer() -> None:
     made = run_host(Answers("recipe"), user_plugins=[Answers(NOTHING), Answers(None)], core_plugins=[])
-    assert made.build("build_loss_fn", config=None) is NOTHING
+    assert ask(made) is NOTHING
 
 
 def test_a_hook_that_nobody_answers_lists_who_was_asked() -> None:
@@ -129,7 +129,7 @@ def test_each_implementation_takes_only_the_arguments_it_names() -> None:
             return total_steps, config
 
     made = run_host(Takes(), core_plugins=[])
-    assert made.build("build_lr_scheduler", config="config", optimizer=None, total_steps=3) == (3, "config")
+    assert made.maybe("build_lr_scheduler", config="config", optimizer=None, total_steps=3) == (3, "config")
 
 
 def test_an_exception_names_the_hook_and_the_plugin_that_raised_it() -> None:

@@ -16,16 +16,22 @@ def add_blame(error: BaseException, hook: str, implementations: Sequence[Any], o
     The culprit is the innermost frame of the traceback that runs one of ``implementations`` (pluggy's, of one hook).
     A user's mistake that a plugin named in ``ours`` found needs no culprit.
     """
-    culprit = None
-    for frame in _frames(error.__traceback__):
-        culprit = next((impl for impl in implementations if _runs(frame, impl.function)), culprit)
-    if culprit is None and len(implementations) == 1:
-        culprit = implementations[0]
+    culprit = culprit_of(error, implementations)
     if isinstance(error, InputError) and culprit is not None and culprit.plugin_name in ours:
         return
     note = f"in hook `{hook}`" + (f" of plugin `{culprit.plugin_name}`" if culprit is not None else "")
     if note not in getattr(error, "__notes__", ()):
         error.add_note(note)
+
+
+def culprit_of(error: BaseException, implementations: Sequence[Any]) -> Any:
+    """Return the one of ``implementations`` that raised ``error``, or ``None`` when that cannot be told."""
+    culprit = None
+    for frame in _frames(error.__traceback__):
+        culprit = next((impl for impl in implementations if _runs(frame, impl.function)), culprit)
+    if culprit is None and len(implementations) == 1:
+        culprit = implementations[0]
+    return culprit
 
 
 def _frames(trace: TracebackType | None) -> list[FrameType]:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from automodel_core.diagnostics.suggest import closest
 from automodel_core.errors import PluginError, UnansweredHookError
-from automodel_core.plugins.blame import add_blame
+from automodel_core.plugins.answers import answer_problem
+from automodel_core.plugins.blame import add_blame, culprit_of
 from automodel_core.plugins.catalog import Catalog
 from automodel_core.plugins.core_defaults import load_core_defaults
 from automodel_core.plugins.hook_table import HookInfo, HookKind, hook_table
@@ -43,11 +44,16 @@ class RunHost:
         """Return the first answer to ``hook``, which may be ``NOTHING``.
 
         Raise :class:`UnansweredHookError`, listing who was asked, when every answer is ``None``. An exception of an
-        implementation carries a note with the names of the hook and the plugin.
+        implementation carries a note with the names of the hook and the plugin. Raise :class:`PluginError` for an
+        answer that :data:`~automodel_core.plugins.answers.ANSWERS` rules out, naming who may have given it.
         """
         answer = self.maybe(hook, **arguments)
         if answer is None:
             raise UnansweredHookError(self._unanswered(hook))
+        problem = answer_problem(hook, answer, arguments)
+        if problem is not None:
+            asked = ", ".join(f"`{entry.plugin}`" for entry in self.call_order(hook))
+            raise PluginError(f"hook `{hook}`, answered by the first that can of {asked}: {problem}")
         return answer
 
     def maybe(self, hook: str, **arguments: Any) -> Any:
@@ -55,6 +61,8 @@ class RunHost:
         caller = getattr(self._manager.hook, self._known(hook, "builder", "stage").name)
         try:
             return caller(**arguments)
+        except SystemExit as error:
+            raise _left(hook, culprit_of(error, caller.get_hookimpls()), error) from error
         except Exception as error:
             layers = self._manager.layers
             ours = [name for name, layer in layers.items() if layer in (Layer.CORE, Layer.RECIPE)]
@@ -95,7 +103,9 @@ class RunHost:
             return f"nobody implements `{hook}`"
         return f"nobody answered `{hook}`: {', '.join(asked)} returned None"
 
-    def _observer_failed(self, hook: str, implementation: Any, error: Exception) -> None:
+    def _observer_failed(self, hook: str, implementation: Any, error: Exception | SystemExit) -> None:
+        if isinstance(error, SystemExit):
+            raise _left(hook, implementation, error) from error
         add_blame(error, hook, [implementation])
         if self._strict:
             raise error
@@ -105,6 +115,13 @@ class RunHost:
                 f"plugin `{implementation.plugin_name}` failed in `{hook}` (reported once): {describe_exception(error)}"
             )
             print(f"warning: {message}", file=sys.stderr, flush=True)
+
+
+def _left(hook: str, implementation: Any, error: SystemExit) -> PluginError:
+    """Return the error for a hook that ends the process: whatever its code, the run did not end well."""
+    who = f" of plugin `{implementation.plugin_name}`" if implementation is not None else ""
+    message = f"hook `{hook}`{who} called `sys.exit({error.code!r})`; a hook raises an exception to stop a run"
+    return PluginError(message)
 
 
 def run_host(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
-Failure = Callable[[Any, Exception], None]
+Failure = Callable[[Any, Exception | SystemExit], None]
 
 
 def notify_observers(implementations: Sequence[Any], arguments: Mapping[str, Any], *, on_failure: Failure) -> None:
@@ -21,12 +21,12 @@ def notify_observers(implementations: Sequence[Any], arguments: Mapping[str, Any
             if implementation.wrapper:
                 next(result)
                 opened.append((implementation, result))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             on_failure(implementation, error)
     for implementation, wrapper in reversed(opened):
         try:
             _close(wrapper)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             on_failure(implementation, error)
 
 

@@ -7,6 +7,8 @@ from tiny import SEED_YAML
 
 TARGET = "_target_: NeMoAutoModelForCausalLM.from_pretrained"
 
+WARMUP = "nemo_automodel.schedulers.CosineAnnealingWarmup"
+
 
 @pytest.fixture
 def written(small_config, tmp_path):
@@ -48,6 +50,37 @@ CASES = {
     "recipe that does not exist": (
         lambda c: c.update(recipe="TrainFinetuneRecip"),
         ["TrainFinetuneRecipe", "cfg.yaml:"],
+    ),
+    "rate that is no number": (put("optimizer", lr="abc"), ["`lr`", "the text `abc`", "AM211", "cfg.yaml:"]),
+    "rate below zero": (put("optimizer", lr=-1), ["refuses these arguments", "-1", "AM212", "cfg.yaml:"]),
+    "one beta of two": (put("optimizer", betas=[0.9]), ["`betas`", "a list of 2", "cfg.yaml:"]),
+    "warm-up that is no number": (
+        put("lr_scheduler", _target_=WARMUP, warmup_steps="abc"),
+        ["`warmup_steps`", "must be an int", "cfg.yaml:"],
+    ),
+    "warm-up below zero": (
+        put("lr_scheduler", _target_=WARMUP, warmup_steps=-3),
+        ["`warmup_steps` must not be negative", "AM212", "cfg.yaml:"],
+    ),
+    "length that is no number": (put("dataset", max_seq_length="foo"), ["must be an int, got the text `foo`"]),
+    "limit that is no number": (put("dataset", limit="abc"), ["`limit`", "an int or null", "cfg.yaml:"]),
+    "data without a path": (put("dataset", path=None), ["`path`", "got null", "cfg.yaml:"]),
+    "data whose path is a number": (put("dataset", path=3), ["`path`", "the int `3`", "cfg.yaml:"]),
+    "model without a path": (put("model", name_or_path=None), ["model.name_or_path", "cfg.yaml:"]),
+    "model that is nowhere": (put("model", name_or_path="MODEL"), ["`MODEL`", "no such directory", "`org/name`"]),
+    "smoothing that is no number": (
+        put("loss_fn", _target_="torch.nn.CrossEntropyLoss", label_smoothing="abc"),
+        ["`label_smoothing`", "must be a number", "cfg.yaml:"],
+    ),
+    "weights of classes as a list": (
+        put("loss_fn", _target_="torch.nn.CrossEntropyLoss", weight=[1, 2]),
+        ["`weight`", "Tensor", "cfg.yaml:"],
+    ),
+    "loss of numbers": (put("loss_fn", _target_="torch.nn.MSELoss"), ["torch.nn.MSELoss", "labels (N,)", "cfg.yaml:"]),
+    "shards of no size": (put("checkpoint", max_shard_size="0GB"), ["max_shard_size", "cfg.yaml:"]),
+    "compile mode that does not exist": (
+        put("compile", enabled=True, mode="max-autotun"),
+        ["compile.mode", "`max-autotune`", "cfg.yaml:"],
     ),
     "shard size that is not one": (put("checkpoint", max_shard_size="big"), ["max_shard_size", "cfg.yaml:"]),
 }
@@ -154,3 +187,64 @@ def test_a_group_without_supervision_is_a_step_of_loss_zero_and_a_warning(writte
     assert "warning: step 4 had nothing to learn from (4 so far)" in err
     steps = records(tmp_path / "run", "step")
     assert [(s["loss"], s["grad_norm"]) for s in steps] == [(0.0, 0.0)] * 4
+
+
+@pytest.mark.parametrize(
+    ("context", "answer", "says"),
+    [
+        (None, "a", "column `context` holds nothing"),
+        (3, "a", "column `context` holds int"),
+        ("\ud800", "a", "column `context` has a lone surrogate"),
+        ("c", 3, "column `answers` holds int"),
+        ("c", "\ud800", "column `answers` has a lone surrogate"),
+    ],
+)
+@pytest.mark.parametrize("fraction", [None, 0.5])
+def test_text_that_is_none_in_nested_data_is_named(context, answer, says, fraction, written, automodel, tmp_path):
+    data = tmp_path / "rows.json"
+    paragraph = {"context": context, "qas": [{"question": "q", "answers": [{"text": answer}]}]}
+    data.write_text(json.dumps({"data": [{"paragraphs": [paragraph]}]}))
+    change = put("dataset", path=str(data), validation_fraction=fraction)
+    code, _, err = automodel("finetune", "llm", "-c", written(change))
+    assert code == 2, err
+    assert "AM308" in err
+    assert f"rows.json, question 0`: {says}" in err
+    assert "Traceback" not in err
+
+
+def test_a_byte_order_mark_is_read_over(written, automodel, squad, tmp_path):
+    data = tmp_path / "marked.json"
+    data.write_bytes(b"\xef\xbb\xbf" + squad.read_bytes())
+    code, _, err = automodel("finetune", "llm", "-c", written(put("dataset", path=str(data))))
+    assert code == 0, err
+
+
+@pytest.mark.parametrize(
+    ("hook", "body", "says"),
+    [
+        ("build_optimizer", "sys.exit(0)", "called `sys.exit(0)`"),
+        ("step_finished", "sys.exit(0)", "called `sys.exit(0)`"),
+        ("build_optimizer", "return 3", "`step` and `param_groups`, not `int`"),
+        ("build_lr_scheduler", "return 3", "not `int`"),
+        ("build_dataloader", "return []", "an `OrderedLoader`"),
+        ("build_dataloader", "return am.NOTHING", "`NOTHING` is for other splits"),
+        ("build_loss_fn", "return 3", "a callable"),
+    ],
+)
+def test_a_hook_that_leaves_or_answers_wrongly_is_named(hook, body, says, written, automodel, tmp_path):
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(f"import sys\n\nimport automodel_core as am\n\n\n@am.hookimpl\ndef {hook}():\n    {body}\n")
+    code, out, err = automodel("finetune", "llm", "-c", written(lambda c: None), "--plugin", plugin)
+    assert code == 2, err
+    for words in (f"`{hook}`", "mine.py", says):
+        assert words in err
+    assert "Traceback" not in out + err
+
+
+@pytest.mark.parametrize("target", ["torch.optim.SGD", "torch.optim.AdamW"])
+def test_a_rate_of_nan_is_refused(target, written, automodel):
+    path = written(put("optimizer", _target_=target))
+    code, _, err = automodel("finetune", "llm", "-c", path, "--optimizer.lr", ".nan")
+    assert code == 2, err
+    assert f"`{target}` refuses these arguments: `lr` is nan" in err
+    assert "Traceback" not in err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Final
 
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
@@ -15,13 +16,15 @@ from automodel_core.errors import InputError
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 _CONFIGURATION = ("*.json",)
 _WEIGHTS = ("*.safetensors",)
+_OTHERS = ("*.py", "*.model", "*.txt", "*.jinja", "*.tiktoken")
 
 
 def model_directory(name_or_path: str | os.PathLike[str], *, revision: str | None, weights: bool) -> Path:
     """Return the directory of the model. A path on this machine is used as it is, without network.
 
-    What looks like a path and is absent is an error and not looked up elsewhere. Anything else is a hub id, fetched
-    (or found in the cache) without weights unless ``weights``. Raises :class:`InputError`.
+    What looks like a path and is absent is an error and not looked up elsewhere. ``org/name`` is a hub id, fetched (or
+    found in the cache) without weights unless ``weights``; a name without a slash is only looked up in the cache,
+    because it is more often a mistyped directory. Raises :class:`InputError`.
     """
     given = os.fspath(name_or_path)
     path = Path(given).expanduser()
@@ -36,18 +39,18 @@ def model_directory(name_or_path: str | os.PathLike[str], *, revision: str | Non
             )
         )
     if _looks_like_a_path(given, path):
-        siblings = [entry.name for entry in path.parent.iterdir() if entry.is_dir()] if path.parent.is_dir() else []
-        raise InputError(
-            Diagnostic(
-                "AM401",
-                f"`name_or_path` is `{given}`, and there is no such directory",
-                helps=did_you_mean(path.name, siblings) or _HOW_TO,
-            )
-        )
+        raise _no_directory(given, path)
     return _from_hub(given, revision, weights)
 
 
-_HOW_TO = ("give the path of a directory with a `config.json`, or a model id of the Hugging Face hub",)
+_HOW_TO = ("give the path of a directory with a `config.json`, or a model id of the Hugging Face hub: `org/name`",)
+_TIMEOUT_SECONDS: Final = 5.0
+
+
+def _no_directory(given: str, path: Path) -> InputError:
+    siblings = [entry.name for entry in path.parent.iterdir() if entry.is_dir()] if path.parent.is_dir() else []
+    helps = did_you_mean(path.name, siblings) or _HOW_TO
+    return InputError(Diagnostic("AM401", f"`name_or_path` is `{given}`, and there is no such directory", helps=helps))
 
 
 def _looks_like_a_path(given: str, path: Path) -> bool:
@@ -57,9 +60,18 @@ def _looks_like_a_path(given: str, path: Path) -> bool:
 
 
 def _from_hub(model_id: str, revision: str | None, weights: bool) -> Path:
-    patterns = [*_CONFIGURATION, *(_WEIGHTS if weights else ()), "*.py", "*.model", "*.txt"]
+    patterns = [*_CONFIGURATION, *(_WEIGHTS if weights else ()), *_OTHERS]
+    cached_only = "/" not in model_id
     try:
-        return Path(snapshot_download(model_id, revision=revision, allow_patterns=patterns))
+        return Path(
+            snapshot_download(
+                model_id,
+                revision=revision,
+                allow_patterns=patterns,
+                etag_timeout=_TIMEOUT_SECONDS,
+                local_files_only=cached_only,
+            )
+        )
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise InputError(
             Diagnostic(
@@ -69,6 +81,8 @@ def _from_hub(model_id: str, revision: str | None, weights: bool) -> Path:
             )
         ) from error
     except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
+        if cached_only:
+            raise _no_directory(model_id, Path(model_id)) from error
         raise InputError(
             Diagnostic(
                 "AM409",

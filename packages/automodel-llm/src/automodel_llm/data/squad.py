@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from automodel_core.data.columns import text_of
+from automodel_core.data.columns import checked_text, text_of
 from automodel_core.data.records import Row, iterate_rows
 from automodel_core.data.row_report import RowReport
 from automodel_core.data.row_source import RowSource
@@ -51,7 +51,7 @@ class SquadDataset:
             limit,
             _read_files,
             _SUFFIXES,
-            lambda row: row.record["context"],
+            _context,
         )
         rows = source.open()
         self.rows: list[SquadRow] = []
@@ -84,8 +84,8 @@ SquadRow = tuple[str, str, str]
 """(context, question, answer)."""
 
 
-def _context(row: Row) -> Any:
-    return row.record.get("context")
+def _context(row: Row) -> str:
+    return text_of(row, "context")
 
 
 def _read_files(paths: Iterable[Path]) -> Iterator[Row]:
@@ -101,7 +101,7 @@ def _nested(path: Path) -> Any:
     """Return the ``data`` list of SQuAD's own JSON, or ``None`` for a plain list of rows."""
     try:
         value = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None  # iterate_rows says what is wrong
     return value["data"] if isinstance(value, dict) and isinstance(value.get("data"), list) else None
 
@@ -116,7 +116,9 @@ def _nested_rows(articles: Sequence[Any], path: Path) -> Iterator[Row]:
                     yield Row(f"{path}, question {number}", {**record, "answers": question.get("answers") or []})
                     number += 1
     except (KeyError, TypeError, AttributeError) as error:
-        message = f"`{path}` has `data` but not the structure of SQuAD: {type(error).__name__} {error}"
+        message = (
+            f"`{path}` has `data` but not the structure of SQuAD: {type(error).__name__} {error}, at question {number}"
+        )
         helps = ("expected data[].paragraphs[].{context, qas[].{question, answers[].text}}",)
         raise InputError(Diagnostic("AM304", message, helps=helps)) from None
 
@@ -131,4 +133,9 @@ def _answer(row: Row) -> str | None:
         message = f"`{row.place}`: column `answers` must hold a list of texts, or an object with `text`"
         raise InputError(Diagnostic("AM308", message))
     first = texts[0] if texts else None
-    return str(first["text"] if isinstance(first, dict) else first) if first else None
+    text = first.get("text") if isinstance(first, dict) else first
+    if first is None or text == "":
+        return None
+    if not isinstance(text, str):
+        raise InputError(Diagnostic("AM308", f"`{row.place}`: column `answers` holds {type(text).__name__}, not text"))
+    return checked_text(text, row, "answers")

@@ -10,6 +10,7 @@ import tokenizers
 import transformers
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
+from automodel_core.adapters.location import model_directory
 from automodel_core.data.fingerprints import digest_of_value
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
@@ -18,28 +19,26 @@ from automodel_core.errors import InputError
 def load_tokenizer(name_or_path: str, *, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:
     """Return the tokenizer in a local directory (no network) or of a hub id; the same one as long as its files are.
 
-    Raises :class:`InputError` when there is none.
+    Raises :class:`InputError`: AM401 or AM409 when there is no such place, AM310 when it holds no tokenizer.
     """
     directory = Path(name_or_path)
-    if directory.is_dir():
-        return _load(name_or_path, trust_remote_code, str(directory.resolve()), _state_of_files(directory))
-    if _looks_like_a_path(name_or_path):
+    if not directory.is_dir() and _looks_like_a_path(name_or_path):
         raise InputError(Diagnostic("AM310", f"the tokenizer directory `{name_or_path}` does not exist"))
-    return _load(name_or_path, trust_remote_code, None, ())
+    # One question to the hub, not one for each file that a tokenizer might have.
+    found = model_directory(name_or_path, revision=None, weights=False)
+    return _load(str(found), trust_remote_code, str(found.resolve()), _state_of_files(found))
 
 
 @lru_cache(maxsize=8)
 def _load(
-    name_or_path: str, trust_remote_code: bool, local: str | None, _state: tuple[object, ...]
+    directory: str, trust_remote_code: bool, _resolved: str, _state: tuple[object, ...]
 ) -> PreTrainedTokenizerBase:
     try:
-        return AutoTokenizer.from_pretrained(
-            name_or_path, local_files_only=local is not None, trust_remote_code=trust_remote_code
-        )
+        return AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=trust_remote_code)
     except (OSError, ValueError, KeyError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         helps = ("name a directory with `tokenizer.json` in `tokenizer.name_or_path`",)
-        message = f"no tokenizer can be loaded from `{name_or_path}`: {reason}"
+        message = f"no tokenizer can be loaded from `{directory}`: {reason}"
         raise InputError(Diagnostic("AM310", message, helps=helps)) from None
 
 

@@ -10,8 +10,10 @@ from typing import Any
 import attrs
 from torch import nn
 
+from automodel_core.adapters.location import model_directory
+from automodel_core.adapters.model_class import TransformersModelClass
 from automodel_core.config import RunConfig
-from automodel_core.config.components import build_component
+from automodel_core.config.components import build_component, resolve_target
 from automodel_core.data.loader import OrderedLoader
 from automodel_core.data.preview import DataPreview
 from automodel_core.diagnostics import Diagnostic
@@ -30,6 +32,7 @@ from automodel_llm.data.collate import PaddedCollate
 from automodel_llm.data.preview import preview_text
 from automodel_llm.data.prompt_answer import IGNORED
 from automodel_llm.data.tokenizer import load_tokenizer
+from automodel_llm.losses.loss_check import check_loss
 from automodel_llm.losses.token_loss import SummedTokenLoss, as_sum
 
 
@@ -92,7 +95,9 @@ class TrainFinetuneRecipe(BaseRecipe):
         if config.loss_fn is None:
             return as_sum(nn.CrossEntropyLoss())
         try:
-            return as_sum(build_component(config.loss_fn, config.vocabulary))
+            loss = as_sum(build_component(config.loss_fn, config.vocabulary))
+            check_loss(loss, config.loss_fn.target)
+            return loss
         except ValueError as error:
             raise InputError(Diagnostic("AM341", str(error), config.span("loss_fn"))) from None
 
@@ -174,6 +179,16 @@ def _dataset_tokenizer(config: RunConfig) -> str | None:
     """Return the tokenizer that the data are written with: what is trained in it is used in it."""
     name = None if config.dataset is None else config.dataset.kwargs.get("tokenizer_name_or_path")
     return name if isinstance(name, str) else None
+
+
+def _check_model_is_there(config: RunConfig, name: str | None) -> None:
+    """Raise the model's own :class:`InputError` before a tokenizer or a data set is looked for in the same place."""
+    target = resolve_target(config.model, config.vocabulary)
+    owner = target if isinstance(target, type) else getattr(target, "__self__", None)
+    if name is not None and isinstance(owner, type) and issubclass(owner, TransformersModelClass):
+        revision = config.model.kwargs.get("revision")
+        with placed_at(config.model.span, config.model.key_spans):
+            model_directory(name, revision=revision if isinstance(revision, str) else None, weights=False)
 
 
 def _model_name(config: RunConfig) -> str | None:

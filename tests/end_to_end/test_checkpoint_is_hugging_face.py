@@ -113,7 +113,7 @@ def test_only_the_last_checkpoints_are_kept_when_asked(small_config):
     am.run(small_config, route="finetune llm")
     home = Path(small_config["checkpoint"]["directory"])
     assert sorted(p.name for p in home.glob("step-*")) == ["step-3", "step-4"]
-    assert not list(home.glob(".*"))
+    assert not list(home.glob(".step-*"))
 
 
 def test_pretraining_starts_from_the_seed_and_not_from_the_weights(small_config, llama, records):

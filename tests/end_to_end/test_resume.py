@@ -86,6 +86,27 @@ def test_a_config_that_would_learn_something_else_is_refused_with_the_difference
         am.run(small_config, route="finetune llm")
 
 
+@pytest.mark.parametrize(
+    ("section", "key", "value"),
+    [
+        ("dataset", "max_seq_length", 32),
+        ("dataloader", "batch_size", 1),
+        ("step_scheduler", "grad_accumulation_steps", 1),
+        ("model", "attention_dropout", 0.5),
+    ],
+)
+def test_other_data_or_another_model_is_refused_unless_insisted_on(small_config, section, key, value):
+    am.run(small_config, route="finetune llm")
+    small_config["restore_from"] = {"path": "latest"}
+    small_config[section][key] = value
+    with pytest.raises(am.InputError, match=rf"`{section}\.{key}` was") as error:
+        am.run(small_config, route="finetune llm")
+    assert [d.code for d in error.value.diagnostics] == ["AM508"]
+    if section == "dataset":
+        small_config["restore_from"]["allow_changes"] = True
+        am.run(small_config, route="finetune llm")
+
+
 def test_a_new_run_never_writes_over_another_one(small_config):
     am.run(small_config, route="finetune llm")
     with pytest.raises(am.InputError, match="already holds the checkpoints of a run"):

@@ -7,8 +7,27 @@ from typing import Any, Final
 
 import attrs
 
-MEANINGFUL_SECTIONS: Final = ("optimizer", "lr_scheduler", "loss_fn", "peft", "freeze", "rng", "clip_grad_norm")
-"""Sections whose values decide what is learned. Paths, intervals and limits may change freely."""
+MEANINGFUL_KEYS: Final = (
+    "model",
+    "dataset",
+    "dataloader.batch_size",
+    "dataloader.shuffle",
+    "step_scheduler.grad_accumulation_steps",
+    "optimizer",
+    "lr_scheduler",
+    "loss_fn",
+    "peft",
+    "freeze",
+    "rng",
+    "clip_grad_norm",
+)
+"""Sections and keys whose values decide what is learned. Intervals and limits may change freely."""
+FREE_NAMES: Final = frozenset({"path", "name_or_path", "num_workers", "pin_memory", "cache", "attn_implementation"})
+"""Names of keys that may change within them too: where the same thing lies, and how fast it goes."""
+
+
+def _is_free(name: str) -> bool:
+    return name in FREE_NAMES or name.endswith("_name_or_path")
 
 
 @attrs.frozen
@@ -24,13 +43,24 @@ class Change:
 
 
 def meaningful_changes(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list[Change]:
-    """Return the keys of :data:`MEANINGFUL_SECTIONS` that differ, in order."""
-    return [change for key in MEANINGFUL_SECTIONS for change in _differences(key, saved.get(key), now.get(key))]
+    """Return the keys of :data:`MEANINGFUL_KEYS` that differ, in order."""
+    return [c for key in MEANINGFUL_KEYS for c in _differences(key, _at(saved, key), _at(now, key))]
+
+
+def _at(values: Mapping[str, Any], key: str) -> Any:
+    value: Any = values
+    for name in key.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
 def _differences(key: str, saved: Any, now: Any) -> Iterator[Change]:
     if isinstance(saved, Mapping) and isinstance(now, Mapping):
         for name in sorted({*saved, *now}):
-            yield from _differences(f"{key}.{name}", saved.get(name), now.get(name))
+            if not _is_free(name):
+                yield from _differences(f"{key}.{name}", saved.get(name), now.get(name))
+    elif isinstance(saved, list) and isinstance(now, list) and len(saved) == len(now):
+        for index, (before, after) in enumerate(zip(saved, now, strict=True)):
+            yield from _differences(f"{key}.{index}", before, after)
     elif saved != now:
         yield Change(key, saved, now)

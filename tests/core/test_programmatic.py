@@ -40,7 +40,7 @@ from automodel_core import BaseRecipe
 
 class Elsewhere(BaseRecipe):
     def setup(self):
-        self.loss = self.host.build("build_loss_fn", config=self.config)
+        self.loss = self.host.maybe("build_loss_fn", config=self.config)
 
     def run_train_validation_loop(self):
         self.ran = True

@@ -248,3 +248,17 @@ def test_a_rate_of_nan_is_refused(target, written, automodel):
     assert code == 2, err
     assert f"`{target}` refuses these arguments: `lr` is nan" in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("name", ["MODEL", "./absent"])
+def test_a_model_that_is_nowhere_is_said_of_the_model_before_its_tokenizer(name, written, automodel, tmp_path):
+    def change(config):
+        config["model"]["name_or_path"] = name
+        del config["dataset"]["tokenizer_name_or_path"]
+
+    code, _, err = automodel("finetune", "llm", "-c", written(change))
+    assert code == 2, err
+    assert err.count("error: ") == 1
+    assert f"`name_or_path` is `{name}`, and there is no such directory [AM401]" in err
+    assert '"name_or_path":' in err
+    assert "Traceback" not in err

@@ -168,7 +168,10 @@ def _tokenizer(config: RunConfig) -> Any:
     section = config.tokenizer
     if section.name_or_path is not None:
         return load_tokenizer(section.name_or_path, trust_remote_code=section.trust_remote_code)
-    name = _dataset_tokenizer(config) or _model_name(config)
+    name = _dataset_tokenizer(config)
+    if name is None:
+        name = _model_name(config)
+        _check_model_is_there(config)
     try:
         return load_tokenizer(name) if name is not None else NOTHING
     except InputError:
@@ -181,8 +184,9 @@ def _dataset_tokenizer(config: RunConfig) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _check_model_is_there(config: RunConfig, name: str | None) -> None:
+def _check_model_is_there(config: RunConfig) -> None:
     """Raise the model's own :class:`InputError` before a tokenizer or a data set is looked for in the same place."""
+    name = _model_name(config)
     target = resolve_target(config.model, config.vocabulary)
     owner = target if isinstance(target, type) else getattr(target, "__self__", None)
     if name is not None and isinstance(owner, type) and issubclass(owner, TransformersModelClass):

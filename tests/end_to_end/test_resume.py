@@ -145,6 +145,26 @@ def test_a_run_that_goes_back_leaves_the_later_steps_behind_before_it_saves(smal
     assert (home / "latest").read_text() == "step-4\n"
 
 
+def test_a_second_run_into_the_directory_of_one_that_goes_on_is_refused(small_config):
+    home = Path(small_config["checkpoint"]["directory"])
+    refused = []
+
+    class Meanwhile:
+        @am.hookimpl
+        def step_finished(self):
+            (home / ".step-9.partial").mkdir(exist_ok=True)
+            with pytest.raises(am.InputError, match="another run is writing to") as error:
+                am.run({**small_config, "checkpoint": {"directory": str(home), "overwrite": True}})
+            refused.append((error.value.diagnostics[0].code, (home / ".step-9.partial").is_dir()))
+
+    small_config["step_scheduler"]["max_steps"] = 2
+    am.run(small_config, route="finetune llm", plugins=[Meanwhile()])
+    assert refused == [("AM512", True)] * 2
+    small_config["restore_from"] = {"path": "latest"}
+    am.run(small_config, route="finetune llm")
+    assert not list(home.glob(".step-*"))
+
+
 def test_a_resumed_run_from_elsewhere_does_not_mix_with_the_steps_of_another(small_config, tmp_path):
     am.run(small_config, route="finetune llm")
     small_config["restore_from"] = {"path": str(tmp_path / "run" / "step-4")}

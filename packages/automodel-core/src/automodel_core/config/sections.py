@@ -130,7 +130,7 @@ class Checkpoint:
     keep_last: int | None = option(None, "How many checkpoints are kept; null: all.", POSITIVE)
     max_shard_size: str = option("5GB", "Largest file of weights.", BYTE_SIZE)
     save_optimizer: bool = option(True, "Save what a resumed run needs, not the weights alone.")
-    overwrite: bool = option(False, "Let a new run write where another run's checkpoints are; they become `abandoned-step-N-K`.")
+    overwrite: bool = option(False, "Let a new run set the checkpoints of another run aside, as `abandoned-step-N-K`.")
 
 
 @attrs.frozen

@@ -1,5 +1,9 @@
 """Users change a run through hooks: objects from Python, files on the command line."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -143,3 +147,15 @@ def test_a_batch_key_that_the_model_does_not_take_is_refused_before_the_first_st
 
     with pytest.raises(am.InputError, match="`input_id`"):
         am.run(small_config, route="finetune llm", plugins=[Misspelt()])
+
+
+def test_a_reader_of_the_log_that_goes_away_ends_nothing(small_config, tmp_path):
+    """`automodel … 2>&1 | head -1`: the run goes on to its last checkpoint."""
+    path = tmp_path / "cfg.yaml"
+    path.write_text(json.dumps(small_config))
+    command = [sys.executable, "-m", "automodel_core", "finetune", "llm", "-c", str(path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(timeout=120) == 0
+    assert (tmp_path / "run" / "step-4" / "manifest.json").exists()

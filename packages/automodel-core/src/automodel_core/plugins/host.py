@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Iterable
 from functools import partial
@@ -114,7 +115,9 @@ class RunHost:
             message = (
                 f"plugin `{implementation.plugin_name}` failed in `{hook}` (reported once): {describe_exception(error)}"
             )
-            print(f"warning: {message}", file=sys.stderr, flush=True)
+            # A closed log pipe is one of the things an observer may fail for: training goes on without a reader.
+            with contextlib.suppress(OSError):
+                print(f"warning: {message}", file=sys.stderr, flush=True)
 
 
 def _left(hook: str, implementation: Any, error: SystemExit) -> PluginError:

@@ -87,7 +87,9 @@ def main() -> None:
     ensure_data()
     for workload in asked.workloads:
         print(f"\n{WORKLOADS[workload].title}; {asked.rounds} rounds of {asked.steps} steps, one thread")
-        print(f"\n{table(compare(present(asked.peers, workload), workload, asked.rounds, asked.steps))}", flush=True)
+        peers = present(asked.peers, workload)
+        if peers:
+            print(f"\n{table(compare(peers, workload, asked.rounds, asked.steps))}", flush=True)
 
 
 if __name__ == "__main__":

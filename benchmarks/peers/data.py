@@ -9,6 +9,7 @@ import json
 import random
 import shutil
 import sysconfig
+from importlib.util import find_spec
 from pathlib import Path
 
 from peers.workloads import ALPHA, DATA, LORA_TARGETS, MAX_STEPS, RANK, WORKLOADS
@@ -17,12 +18,16 @@ SEED = 1234
 VOCABULARY = 8192
 CORPUS_CHARACTERS = 4_000_000
 SPECIAL = ("<|pad|>", "<|end|>", "<|begin|>")
+NEEDS = ("transformers", "tokenizers", "peft")
 
 
 def ensure_data() -> None:
     """Make what is missing below the data directory; a run that was cut short leaves nothing half done."""
     if DATA.is_dir():
         return
+    absent = [module for module in NEEDS if find_spec(module) is None]
+    if absent:
+        raise SystemExit(f"making the data needs packages that are not installed here: {', '.join(absent)}")
     partial = DATA.with_name(f"{DATA.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)

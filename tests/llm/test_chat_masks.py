@@ -1,16 +1,16 @@
 """What is learned of a conversation: the assistant's text and the end of its turn, to the character, and no more."""
 
 import json
-from pathlib import Path
 
 import chat_templates
 import pytest
 
+from automodel_core.cache import asset_directory
 from automodel_core.errors import InputError
 from automodel_llm.data.chat_dataset import ChatDataset
 from automodel_llm.data.collate import PaddedCollate
 
-SMOLLM2 = Path("/tmp/assets/SmolLM2-135M-Instruct")
+SMOLLM2 = asset_directory("smollm2-135m-instruct")
 
 MESSAGES = [
     {"role": "user", "content": "How is the river?"},

@@ -47,6 +47,10 @@ CASES = {
     "tensor parallelism": (put("distributed", tp_size=2), ["tp_size", "cfg.yaml:"]),
     "context parallelism": (put("distributed", cp_size=2), ["cp_size", "cfg.yaml:"]),
     "packing": (put("packed_sequence", enabled=True), ["packed_sequence", "cfg.yaml:"]),
+    "metrics directory that cannot be made": (
+        put("logging", directory="/proc/nope"),
+        ["metrics cannot be written", "cfg.yaml:"],
+    ),
     "recipe that does not exist": (
         lambda c: c.update(recipe="TrainFinetuneRecip"),
         ["TrainFinetuneRecipe", "cfg.yaml:"],

@@ -1,5 +1,6 @@
 """What the weights are held in, and what is refused before the first step."""
 
+import attrs
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -85,3 +86,36 @@ def test_the_tokenizer_of_the_config_is_that_of_the_data_as_well(small_config, t
     recipe = am.run(small_config, route="finetune llm")
     assert (tmp_path / "run" / "step-4" / "tokenizer.json").exists()
     assert recipe.run.stream.loader.dataset.tokenizer.name_or_path == str(tokenizer_elsewhere)
+
+
+def test_the_tokenizer_that_the_data_name_is_saved_with_the_checkpoint(small_config, tokenizer_elsewhere, tmp_path):
+    """A model directory without a tokenizer: what the data were written with goes with the weights."""
+    directory = make_model(tmp_path / "bare", llama_config(), tokenizer=False)
+    small_config["model"]["name_or_path"] = str(directory)
+    small_config["dataset"]["tokenizer_name_or_path"] = str(tokenizer_elsewhere)
+    am.run(small_config, route="finetune llm")
+    saved = tmp_path / "run" / "step-4" / "tokenizer.json"
+    assert saved.read_text() == (tokenizer_elsewhere / "tokenizer.json").read_text()
+
+
+def test_a_validation_without_supervision_is_a_warning_and_no_perfect_score(small_config, capfd):
+    class Blank:
+        @am.hookimpl(wrapper=True)
+        def build_dataloader(self, split):
+            loader = yield
+            if split == "train":
+                return loader
+            inner = loader.collate
+
+            def blank(samples):
+                batch = inner(samples)
+                return {**batch, "labels": torch.full_like(batch["labels"], -100)}
+
+            return attrs.evolve(loader, collate=blank)
+
+    small_config["validation_dataset"] = {"split": "validation"}
+    small_config["step_scheduler"] |= {"val_check_interval": 4}
+    am.run(small_config, route="finetune llm", plugins=[Blank()])
+    err = capfd.readouterr().err
+    assert "warning: validation after step 4 had nothing to compare with" in err
+    assert "loss=0.0000" not in err

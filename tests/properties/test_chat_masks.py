@@ -10,11 +10,11 @@ from chat_templates import make_chat_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from automodel_core.adapters.tokenizer import load_tokenizer
 from automodel_llm.data.chat.conversation import conversation_of
 from automodel_llm.data.chat.encoding import supervisable_parts
 from automodel_llm.data.chat.fitting import fit_conversation
 from automodel_llm.data.chat.template import ChatTemplate, open_template
-from automodel_llm.data.tokenizer import load_tokenizer
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
     ["", " ", "\n\n", " x", "x\n", "assistant", "The river is slow.", "<|im_end|>", "[INST] x", "é漢🙂", "\ta\r\n"]

@@ -21,11 +21,3 @@ class Generation:
     temperature: float = option(1.0, "Divides the logits before drawing.", ABOVE_ZERO)
     top_p: float = option(1.0, "Draw from the likeliest tokens of this total probability.", _SHARE)
     top_k: int = option(0, "Draw from this many tokens; 0: from all.", NOT_NEGATIVE)
-
-
-@attrs.frozen
-class Evaluation:
-    """What `automodel evaluate llm` measures."""
-
-    exact_match_samples: int = option(20, "How many answers are generated and compared word for word.", NOT_NEGATIVE)
-    json: bool = option(False, "Print the result as JSON.")

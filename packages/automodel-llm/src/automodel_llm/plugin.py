@@ -138,10 +138,7 @@ def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
 
 @hookimpl
 def sections() -> Iterable[SectionSpec]:
-    return (
-        SectionSpec("generation", "automodel_llm.config:Generation", "How text is generated, and from what."),
-        SectionSpec("evaluation", "automodel_llm.config:Evaluation", "What `automodel evaluate llm` measures."),
-    )
+    return (SectionSpec("generation", "automodel_llm.config:Generation", "How text is generated, and from what."),)
 
 
 @hookimpl

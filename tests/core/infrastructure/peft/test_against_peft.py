@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from tiny import make_model, nemotron_h_config
 from transformers import AutoModelForCausalLM
 
-from automodel_core.infrastructure.peft import LoRALinear, adapter_config, adapter_state_dict
+from automodel_core.infrastructure.peft import LoRALinear, PeftLayers, adapter_config, adapter_state_dict
 
 IDS = torch.arange(10)[None] + 3
 
@@ -40,8 +40,9 @@ def trained(built):
 
 
 def save(model, settings, base, directory):
-    save_file(adapter_state_dict(model), directory / "adapter_model.safetensors")
-    (directory / "adapter_config.json").write_text(json.dumps(adapter_config(settings, model, str(base))))
+    layers = PeftLayers((), settings.rank, settings.alpha, settings.dropout, settings.use_rslora, task="CAUSAL_LM")
+    save_file(adapter_state_dict(model, layers), directory / "adapter_model.safetensors")
+    (directory / "adapter_config.json").write_text(json.dumps(adapter_config(settings, model, str(base), layers)))
 
 
 @pytest.mark.parametrize("section", SETTINGS)

@@ -14,12 +14,12 @@ from automodel_core.adapters.flops import flops_per_token
 from automodel_core.adapters.initialisation import initialisation_steps, rebuild_unsaved_buffers
 from automodel_core.adapters.layers import bypassed_layers, output_head, repeated_blocks
 from automodel_core.adapters.saving import save_configuration
-from automodel_core.infrastructure.blueprint import BoundNames
+from automodel_core.infrastructure.blueprint import BoundNames, ModelAdapter
 from automodel_core.infrastructure.weights import Initialiser, WeightSource
 from automodel_core.infrastructure.weights.recording import record_initialisers
 
 
-class TransformersAdapter:
+class TransformersAdapter(ModelAdapter):
     """Implements the :class:`ModelAdapter` protocol. Holds nothing: one object serves every model."""
 
     def bind(self, model: nn.Module, checkpoint: Mapping[str, WeightSource]) -> BoundNames:
@@ -61,6 +61,10 @@ class TransformersAdapter:
     def save_config(self, model: nn.Module, directory: Path) -> None:
         """Write ``config.json`` and ``generation_config.json``."""
         save_configuration(_pretrained(model), directory)
+
+    def peft_task(self, model: nn.Module) -> str | None:
+        """Return ``CAUSAL_LM`` for whatever generates text."""
+        return "CAUSAL_LM" if _pretrained(model).can_generate() else None
 
     def flops_per_token(self, model: nn.Module, sequence_length: int) -> float | None:
         """Return PaLM's estimate."""

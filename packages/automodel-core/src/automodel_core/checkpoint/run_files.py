@@ -30,6 +30,8 @@ class SavedState:
     random_tensors: Mapping[str, torch.Tensor]
     random_values: Mapping[str, Any]
     config: Mapping[str, Any]
+    parts: Mapping[str, Mapping[str, torch.Tensor]] = attrs.field(factory=dict)
+    """The tensors of the domain's own parts, by the names of their files."""
 
 
 class StateError(ValueError):
@@ -46,12 +48,18 @@ def write_state(state: SavedState, directory: Path, *, rank: int = 0) -> None:
     }
     if state.optimizer is not None:
         values["optimizer"] = {"groups": state.optimizer.groups, "values": state.optimizer.values}
-        tensors = {k: v.detach().cpu().contiguous() for k, v in state.optimizer.tensors.items()}
-        save_file(tensors, directory / "optimizer.safetensors")
+        save_file(_writable(state.optimizer.tensors), directory / "optimizer.safetensors")
+    for name, tensors in state.parts.items():
+        save_file(_writable(tensors), directory / f"{name}.safetensors")
+    values["parts"] = list(state.parts)
     _write_json(directory / "training.json", values)
     _write_json(directory / "config.json", state.config)
     save_file(dict(state.random_tensors), directory / f"random-{rank:05d}.safetensors")
     _write_json(directory / f"random-{rank:05d}.json", state.random_values)
+
+
+def _writable(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
 
 
 def _write_json(path: Path, value: Any) -> None:
@@ -79,6 +87,7 @@ def read_state(directory: Path, *, rank: int = 0) -> SavedState:
         random_tensors=_read_tensors(directory / f"random-{rank:05d}.safetensors"),
         random_values=_read_json(directory / f"random-{rank:05d}.json"),
         config=read_config(directory),
+        parts={name: _read_tensors(directory / f"{name}.safetensors") for name in training.get("parts", ())},
     )
 
 

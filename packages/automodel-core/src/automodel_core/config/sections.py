@@ -140,6 +140,14 @@ class Tokenizer:
 
 
 @attrs.frozen
+class Evaluation:
+    exact_match_samples: int = option(
+        20, "How many answers are generated and compared word for word, where the model writes text.", NOT_NEGATIVE
+    )
+    json: bool = option(False, "Print the result as JSON.")
+
+
+@attrs.frozen
 class Tensorboard:
     directory: str | None = option(None, "Where event files are; null: `tensorboard` in the record's.", NOT_EMPTY)
 

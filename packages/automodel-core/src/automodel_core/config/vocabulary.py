@@ -75,6 +75,7 @@ CORE_SECTIONS = (
     _typed("freeze", "Freeze", "Parameters that are not trained."),
     _typed("checkpoint", "Checkpoint", "Where checkpoints are written and how many are kept."),
     _typed("tokenizer", "Tokenizer", "The tokenizer, when it is not the model's."),
+    _typed("evaluation", "Evaluation", "What `automodel evaluate` measures, and how it says so."),
     _typed("logging", "Logging", "The record of metrics, what is drawn from it, and experiment trackers."),
     _typed("fp8", "Fp8", "FP8 matrix products."),
     _typed("qat", "Qat", "Quantization-aware training."),

@@ -22,6 +22,29 @@ class MapDataset(Protocol):
     def __getitem__(self, index: int, /) -> Any: ...
 
 
+@attrs.frozen
+class EpochView:
+    """A data set as it is in one epoch.
+
+    One with ``at(index, epoch)`` draws anew in each epoch (augmentation, noise), as a function of the index and the
+    epoch, so that the order of reading and the number of workers change nothing.
+    """
+
+    dataset: Any
+    epoch: int
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.dataset.at(index, self.epoch)
+
+
+def in_epoch(dataset: MapDataset, epoch: int) -> MapDataset:
+    """Return ``dataset`` as it is in ``epoch``."""
+    return EpochView(dataset, epoch) if hasattr(dataset, "at") else dataset
+
+
 def _ignore_interrupts(worker: int) -> None:
     """Leave Ctrl-C, which a terminal sends to workers as well, to the training process, which ends them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -49,13 +72,14 @@ class OrderedLoader:
 
     def first_batch(self) -> Batch:
         """Return a micro-batch of the first samples, for a look at its keys: no worker is started."""
-        return self.collate([self.dataset[i] for i in range(min(self.batch_size, len(self.dataset)))])
+        dataset = in_epoch(self.dataset, 0)
+        return self.collate([dataset[i] for i in range(min(self.batch_size, len(self.dataset)))])
 
     def batches(self, epoch: int, *, skip: int = 0) -> Iterator[Batch]:
         """Yield the micro-batches of ``epoch`` that follow its first ``skip`` samples."""
         order = GlobalOrder(len(self.dataset), self.seed, self.shuffle)
         loader: DataLoader[Any] = DataLoader(
-            self.dataset,  # type: ignore[arg-type]
+            in_epoch(self.dataset, epoch),  # type: ignore[arg-type]
             batch_sampler=list(order.batches(epoch, self.batch_size, skip=skip)),
             collate_fn=self.collate,
             num_workers=self.num_workers,

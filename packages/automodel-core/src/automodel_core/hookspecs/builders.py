@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from automodel_core.hookspecs.markers import hookspec
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from automodel_core.checkpoint.config import CheckpointConfig
     from automodel_core.config import RunConfig
+    from automodel_core.data.loader import OrderedLoader
     from automodel_core.infrastructure.blueprint import Blueprint, ModelAdapter
     from automodel_core.training.batches import Batch, StepLoss
-    from automodel_core.training.run_state import ModelState, RunState
+    from automodel_core.training.run_state import ModelState, RunState, Stateful
     from automodel_core.training.step_scheduler import StepScheduler
 
 
@@ -47,6 +48,20 @@ def state_dict_adapter(config: RunConfig, model: nn.Module) -> ModelAdapter:
 @hookspec(firstresult=True)
 def build_optimizer(config: RunConfig, model: nn.Module) -> torch.optim.Optimizer:
     """Return the optimizer of ``model``'s trainable parameters. Called after every stage of the pipeline."""
+
+
+@hookspec(firstresult=True)
+def build_dataset(config: RunConfig, split: str, processor: Any) -> Any:
+    """Return the data set of ``split`` (``"train"`` or ``"validation"``), or ``NOTHING``.
+
+    It has a length and samples by index. One with ``at(index, epoch)`` draws anew in each epoch: it is asked for a
+    sample with that instead.
+    """
+
+
+@hookspec(firstresult=True)
+def build_collate(config: RunConfig, split: str, processor: Any) -> Any:
+    """Return what makes a micro-batch of a list of samples: a callable that worker processes can be given."""
 
 
 @hookspec(firstresult=True)
@@ -94,6 +109,31 @@ def forward_backward(run: RunState, group: Sequence[Batch], normaliser: float) -
 @hookspec(firstresult=True)
 def evaluate(run: ModelState, batch: Batch) -> StepLoss:
     """Return the summed loss and the number of targets of one validation batch. Model in eval mode, no gradients."""
+
+
+@hookspec(firstresult=True)
+def measure(run: ModelState, name: str, loader: OrderedLoader) -> Mapping[str, float]:
+    """Return figures beside the loss over all of ``loader``: accuracy, recall, or none.
+
+    Called after the loss of a validation pass was taken. Model in eval mode, no gradients; ``name`` is the pass's.
+    """
+
+
+@hookspec(firstresult=True)
+def stateful_parts(run: RunState) -> Mapping[str, Stateful]:
+    """Return what else a run needs to go on: parts with a state of tensors, by the names of their files.
+
+    Called once everything else is built. A checkpoint holds ``state/<name>.safetensors``, which is put back on resume.
+    """
+
+
+@hookspec(firstresult=True)
+def exported_weights(run: ModelState) -> Mapping[str, torch.Tensor]:
+    """Return the weights that a checkpoint shows to other tools, by the names of ``model.state_dict()``.
+
+    Not asked for where adapters alone are saved. Who answers with other weights than the model trains keeps those in
+    one of :func:`stateful_parts`.
+    """
 
 
 @hookspec(firstresult=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -12,7 +12,7 @@ from automodel_core.diagnostics import Diagnostic, did_you_mean
 from automodel_core.errors import InputError
 from automodel_core.infrastructure.build import ModelBuild
 from automodel_core.infrastructure.peft import ADAPTER_WEIGHTS, bind_adapters
-from automodel_core.infrastructure.weights import WeightSource, open_directory, whole
+from automodel_core.infrastructure.weights import WeightSource, WeightsPlace, holds_places, whole
 
 _LISTED = 8
 
@@ -24,7 +24,7 @@ def bind_weights(model: nn.Module, build: ModelBuild) -> dict[str, WeightSource]
     directory and the adapters are the checkpoint's. A module that came with real weights keeps them.
     """
     bound: dict[str, WeightSource] = {}
-    adapters = {} if build.peft is None else bind_adapters(model, build.seed, build.restore_directory)
+    adapters = {} if build.peft is None else bind_adapters(model, build.peft, build.seed, build.restore_directory)
     directory = build.base_directory if build.peft is not None else build.restore_directory or build.base_directory
     if directory is not None:
         bound = _from_directory(model, build, directory, frozenset(adapters))
@@ -37,8 +37,8 @@ def bind_weights(model: nn.Module, build: ModelBuild) -> dict[str, WeightSource]
 def _from_directory(
     model: nn.Module, build: ModelBuild, directory: Path, adapters: frozenset[str]
 ) -> dict[str, WeightSource]:
-    _refuse_adapters_alone(directory)
-    matched = build.adapter.bind(model, open_directory(directory))
+    _refuse_adapters_alone(directory, build.adapter.places(model))
+    matched = build.adapter.bind(model, build.adapter.open(model, directory))
     bound = _with_ties(dict(matched.sources), build.ties, directory)
     missing = set(matched.unbound) - adapters - set(build.ties) - set(bound)
     problems = [
@@ -101,8 +101,8 @@ def _equal(first: WeightSource, second: WeightSource) -> bool:
     return True
 
 
-def _refuse_adapters_alone(directory: Path) -> None:
-    if (directory / ADAPTER_WEIGHTS).is_file() and not any(directory.glob("model*.safetensors*")):
+def _refuse_adapters_alone(directory: Path, places: Sequence[WeightsPlace]) -> None:
+    if (directory / ADAPTER_WEIGHTS).is_file() and not holds_places(directory, places):
         raise InputError(
             Diagnostic(
                 "AM425",

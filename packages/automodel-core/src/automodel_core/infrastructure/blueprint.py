@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
+from automodel_core.infrastructure.weights.places import WeightsPlace, open_places
+
 if TYPE_CHECKING:
     import torch
     from torch import nn
@@ -31,7 +33,35 @@ class BoundNames:
 
 
 class ModelAdapter(Protocol):
-    """What the stages need to know of a family of models. One adapter serves every model of a library."""
+    """What the stages need to know of a family of models. One adapter serves every model of a library.
+
+    An adapter that names this class as its base takes over what most families share: weights in one place, adapters
+    named as the model's own layers are, nothing trained beside the adapters.
+    """
+
+    def places(self, model: nn.Module) -> Sequence[WeightsPlace]:
+        """Return where a checkpoint holds the keys that :meth:`unbind` gives."""
+        return (WeightsPlace(),)
+
+    def open(self, model: nn.Module, directory: Path) -> Mapping[str, WeightSource]:
+        """Return a source for every key below ``directory``, a checkpoint or a pretrained model."""
+        return open_places(directory, self.places(model))
+
+    def peft_scope(self, model: nn.Module) -> str:
+        """Return what the names of the layers begin with that peft's files leave out.
+
+        A wrapper around another library's model gives its own part of the names here: peft then reads the adapters
+        onto that library's model.
+        """
+        return ""
+
+    def peft_task(self, model: nn.Module) -> str | None:
+        """Return what peft calls the model's task (``CAUSAL_LM``, ``SEQ_CLS`` …), or ``None``."""
+        return None
+
+    def trained_beside_adapters(self, model: nn.Module) -> Sequence[str]:
+        """Return the modules that a run with adapters trains and saves whole: a head that no pretrained model has."""
+        return ()
 
     def bind(self, model: nn.Module, checkpoint: Mapping[str, WeightSource]) -> BoundNames:
         """Match checkpoint keys with the names of ``model.state_dict(keep_vars=True)``, without reading data."""

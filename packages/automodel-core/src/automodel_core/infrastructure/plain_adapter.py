@@ -9,13 +9,13 @@ import attrs
 import torch
 from torch import nn
 
-from automodel_core.infrastructure.blueprint import BoundNames
+from automodel_core.infrastructure.blueprint import BoundNames, ModelAdapter
 from automodel_core.infrastructure.weights import Initialiser, WeightSource
 from automodel_core.infrastructure.weights.recording import InitialisationStep, record_initialisers
 
 
 @attrs.frozen(eq=False)
-class PlainAdapter:
+class PlainAdapter(ModelAdapter):
     """Implements the :class:`ModelAdapter` protocol for one module.
 
     ``ties`` are the names that shared storage when :meth:`of` looked, which nothing else remembers.

@@ -42,9 +42,10 @@ def step_line(sample: MetricsSample, total_steps: int) -> str:
 def validation_line(sample: ValidationSample) -> str:
     """Return the line of a validation pass."""
     if sample.targets == 0:
-        return f"warning: {sample.name} after step {sample.step} had nothing to compare with: no token is supervised"
+        return f"warning: {sample.name} after step {sample.step} had nothing to compare with: no target was found"
+    metrics = "".join(f" {name}={value:.4g}" for name, value in sample.metrics.items())
     return (
-        f"{sample.name}: step={sample.step} loss={sample.loss:.4f} targets={sample.targets} "
+        f"{sample.name}: step={sample.step} loss={sample.loss:.4f}{metrics} targets={sample.targets} "
         f"seconds={sample.seconds:.1f}"
     )
 

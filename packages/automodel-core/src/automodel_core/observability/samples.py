@@ -46,7 +46,10 @@ class ValidationSample:
     targets: int
     seconds: float
     name: str = "validation"
+    metrics: Mapping[str, float] = attrs.field(factory=dict)
+    """Figures beside the loss, such as an accuracy."""
 
     def record(self) -> dict[str, Any]:
-        """Return a flat JSON-able record."""
-        return {"event": "validation", **attrs.asdict(self)}
+        """Return a flat JSON-able record; the metrics follow the named fields."""
+        named = {f.name: getattr(self, f.name) for f in attrs.fields(ValidationSample) if f.name != "metrics"}
+        return {"event": "validation", **named, **self.metrics}

@@ -11,7 +11,12 @@ from automodel_core.config.components import component_problems, inherit_argumen
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 
-_PROVIDED: Final = {"optimizer": ("params",), "lr_scheduler": ("optimizer", "total_steps")}
+_PROVIDED: Final = {
+    "optimizer": ("params",),
+    "lr_scheduler": ("optimizer", "total_steps"),
+    "dataset": ("processor",),
+    "validation_dataset": ("processor",),
+}
 """Arguments that builders supply themselves."""
 
 _FALLBACKS: Final = {"dataset": ("model",), "validation_dataset": ("dataset", "model")}

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
+from torch.utils.data import default_collate
 
 from automodel_core.checkpoint.config import CheckpointConfig
 from automodel_core.config import RunConfig
 from automodel_core.config.components import build_component, resolve_target
 from automodel_core.diagnostics import Diagnostic
+from automodel_core.diagnostics.placing import placed_at
 from automodel_core.errors import InputError
 from automodel_core.hookspecs import hookimpl
+from automodel_core.infrastructure.blueprint import Blueprint
 from automodel_core.specs import NOTHING
+from automodel_core.training.component_check import complete_component
+from automodel_core.training.model_component import build_model_component
+from automodel_core.training.run_state import ModelState, Stateful
 from automodel_core.training.sizes import parse_size
 from automodel_core.training.step_scheduler import StepLimits, StepScheduler
 
@@ -23,6 +30,42 @@ from automodel_core.training.step_scheduler import StepLimits, StepScheduler
 @hookimpl
 def build_processor() -> Any:
     return NOTHING
+
+
+@hookimpl
+def build_model(config: RunConfig) -> Blueprint | nn.Module:
+    return build_model_component(config.model, config.vocabulary)
+
+
+@hookimpl
+def build_dataset(config: RunConfig, split: str, processor: Any) -> Any:
+    component = complete_component(config, "dataset" if split == "train" else "validation_dataset")
+    if component is None:
+        return NOTHING
+    taken = inspect.signature(resolve_target(component, config.vocabulary)).parameters
+    offered = {"processor": processor} if "processor" in taken and "processor" not in component.kwargs else {}
+    with placed_at(component.span, component.key_spans):
+        return build_component(component, config.vocabulary, **offered)
+
+
+@hookimpl
+def build_collate() -> Any:
+    return default_collate
+
+
+@hookimpl
+def measure() -> Mapping[str, float]:
+    return {}
+
+
+@hookimpl
+def stateful_parts() -> Mapping[str, Stateful]:
+    return {}
+
+
+@hookimpl
+def exported_weights(run: ModelState) -> Mapping[str, torch.Tensor]:
+    return dict(run.model.state_dict(keep_vars=True))
 
 
 @hookimpl

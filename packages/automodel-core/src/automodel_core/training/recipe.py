@@ -27,7 +27,9 @@ from automodel_core.plugins.hook_table import hook_table
 from automodel_core.plugins.loading import find_recipe, load_recipe_class
 from automodel_core.specs import NOTHING
 from automodel_core.training.batch_keys import check_model_inputs
+from automodel_core.training.batches import Batch, StepLoss, add_losses
 from automodel_core.training.component_check import check_components
+from automodel_core.training.data_building import loader_of, refuse_packing
 from automodel_core.training.device import choose_device
 from automodel_core.training.loop import train
 from automodel_core.training.precision import check_precision
@@ -80,6 +82,38 @@ class BaseRecipe:
         """Run the recipe on a config. A recipe module has ``main = ItsRecipe.main``, which a route calls."""
         run_recipe(cls, config_path, overrides=overrides, plugins=plugins, plugin_files=plugin_files)
 
+    @hookimpl
+    def build_dataloader(self, config: RunConfig, split: str, processor: Any) -> Any:
+        """Return the micro-batches of ``split``: its data set in the order of the seed, or as it lies for validation.
+
+        Override ``build_dataset`` or ``build_collate`` instead, where those are enough.
+        """
+        refuse_packing(config)
+        dataset = self.host.build("build_dataset", config=config, split=split, processor=processor)
+        if dataset is NOTHING:
+            return NOTHING
+        collate = self.host.build("build_collate", config=config, split=split, processor=processor)
+        return loader_of(config, split, dataset, collate)
+
+    @hookimpl
+    def forward_backward(self, run: RunState, group: Sequence[Batch], normaliser: float) -> StepLoss:
+        """Accumulate the gradients of the group's summed loss over ``normaliser``, one micro-batch at a time."""
+        losses = []
+        for batch in group:
+            loss = self.batch_loss(run, batch)
+            (loss.total / normaliser).backward()
+            losses.append(attrs.evolve(loss, total=loss.total.detach()))
+        return add_losses(losses)
+
+    @hookimpl
+    def evaluate(self, run: ModelState, batch: Batch) -> StepLoss:
+        """Return the summed loss of a validation batch: the same as in training, with the model in eval mode."""
+        return self.batch_loss(run, batch)
+
+    def batch_loss(self, run: ModelState, batch: Batch) -> StepLoss:
+        """Return the summed loss over the targets of ``batch``, with its graph. Every recipe that trains has one."""
+        raise NotImplementedError(f"`{type(self).__name__}` has neither `batch_loss` nor `forward_backward`")
+
     def execute(self) -> None:
         """Do what the recipe's command is for. A recipe that does not train overrides this."""
         try:
@@ -122,6 +156,7 @@ class BaseRecipe:
             checkpoints=checkpoints,
             writer=writer,
         )
+        self.run.parts = host.build("stateful_parts", run=self.run)
         if state is not None:
             restore_run(self.run, state)
         if checkpoints.enabled:

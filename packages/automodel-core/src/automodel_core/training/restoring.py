@@ -63,6 +63,11 @@ def restore_run(run: RunState, state: SavedState) -> None:
             load_optimizer(run.model, run.optimizer, state.optimizer)
         if run.lr_scheduler is not None and state.lr_scheduler is not None:
             run.lr_scheduler.load_state_dict(dict(state.lr_scheduler))
+        for name, part in run.parts.items():
+            if name in state.parts:
+                part.load_state_dict(state.parts[name])
+            elif not run.config.restore_from.allow_changes:
+                raise ValueError(f"it has no `{name}`, which this run keeps")
         if run.config.restore_from.allow_changes:
             _take_what_the_config_says(run, written)
         run.stream.load_state_dict(state.data)

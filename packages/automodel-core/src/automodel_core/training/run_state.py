@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from automodel_core.infrastructure.build import ModelBuild
     from automodel_core.plugins import RunHost
     from automodel_core.training.step_scheduler import StepScheduler
+
+
+class Stateful(Protocol):
+    """A part of a run whose state is tensors by name."""
+
+    def state_dict(self) -> Mapping[str, torch.Tensor]:
+        """Return the state; the tensors may be the live ones."""
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Put ``state`` back. Raises ``ValueError`` or ``KeyError`` when it is another part's."""
 
 
 @attrs.define(kw_only=True)
@@ -51,5 +61,7 @@ class RunState(ModelState):
     """Validation loaders by name; empty without validation data."""
     scheduler: StepScheduler
     checkpoints: CheckpointConfig
+    parts: Mapping[str, Stateful] = attrs.field(factory=dict)
+    """What else is saved and restored, by name."""
     writer: CheckpointWriter
     """Writes the checkpoints, and holds the lock of their directory while they are enabled and the run goes on."""

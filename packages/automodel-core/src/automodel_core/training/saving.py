@@ -12,7 +12,7 @@ from automodel_core.checkpoint.model_files import write_model_files
 from automodel_core.checkpoint.optimizer_state import read_optimizer
 from automodel_core.checkpoint.run_files import SavedState
 from automodel_core.infrastructure.peft import ADAPTER_CONFIG, ADAPTER_WEIGHTS, adapter_config, adapter_state_dict
-from automodel_core.infrastructure.weights import leaf_over
+from automodel_core.infrastructure.weights import by_place, leaf_over
 from automodel_core.training.random_state import random_state
 from automodel_core.training.run_state import ModelState, RunState
 
@@ -37,6 +37,7 @@ def collect_state(run: RunState) -> SavedState:
         random_tensors=tensors,
         random_values=values,
         config={**run.config.resolved(), "recipe": run.recipe},
+        parts={name: part.state_dict() for name, part in run.parts.items()},
     )
 
 
@@ -51,15 +52,20 @@ def write_model(state: ModelState, directory: Path, *, max_shard_bytes: int) -> 
 
 def write_adapters(state: ModelState, directory: Path) -> None:
     """Write ``adapter_model.safetensors`` and ``adapter_config.json``."""
-    config = adapter_config(state.config.peft, state.model, state.build.base_name_or_path)
+    layers = state.build.peft
+    assert layers is not None
+    config = adapter_config(state.config.peft, state.model, state.build.base_name_or_path, layers)
     (directory / ADAPTER_CONFIG).write_text(json.dumps(config, indent=2, sort_keys=True), encoding="utf-8")
-    tensors = {k: v.detach().cpu().contiguous() for k, v in adapter_state_dict(state.model).items()}
+    tensors = {k: v.detach().cpu().contiguous() for k, v in adapter_state_dict(state.model, layers).items()}
     save_file(tensors, directory / ADAPTER_WEIGHTS, metadata={"format": "pt"})
 
 
 def write_weights(state: ModelState, directory: Path, *, max_shard_bytes: int) -> None:
     """Write the whole model under the keys of its own library, and its configuration."""
-    leaves = {name: leaf_over(name, tensor) for name, tensor in state.model.state_dict(keep_vars=True).items()}
-    sources = state.build.adapter.unbind(state.model, leaves)
-    write_model_files(sources, directory, max_shard_bytes=max_shard_bytes)
-    state.build.adapter.save_config(state.model, directory)
+    tensors = state.host.build("exported_weights", run=state)
+    adapter, model = state.build.adapter, state.model
+    sources = adapter.unbind(model, {name: leaf_over(name, tensor) for name, tensor in tensors.items()})
+    for place, part in by_place(sources, adapter.places(model)).items():
+        (directory / place.directory).mkdir(parents=True, exist_ok=True)
+        write_model_files(part, directory / place.directory, max_shard_bytes=max_shard_bytes, stem=place.stem)
+    adapter.save_config(model, directory)

@@ -43,6 +43,12 @@ def evaluate_loader(
     return add_losses(losses)
 
 
+def measure_loader(state: ModelState, name: str, loader: OrderedLoader) -> dict[str, float]:
+    """Return the recipe's figures beside the loss over ``loader``."""
+    with evaluation_mode(state.model):
+        return dict(state.host.build("measure", run=state, name=name, loader=loader))
+
+
 def validate(
     run: RunState, name: str, loader: OrderedLoader, *, epoch: int, stop: Callable[[], bool]
 ) -> ValidationSample | None:
@@ -55,6 +61,7 @@ def validate(
     if loss is None:
         return None
     return ValidationSample(
+        metrics=measure_loader(run, name, loader),
         step=run.scheduler.step,
         epoch=epoch,
         loss=loss.mean,

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 import automodel_core.data
+from automodel_core.adapters.tokenizer import tokenizer_fingerprint
 from automodel_core.cache import cache_directory
 from automodel_core.data.array_cache import ArrayCache, Arrays, CachedArrays
 from automodel_core.data.fingerprints import digest_of_code, digest_of_value
@@ -17,7 +18,6 @@ from automodel_core.data.row_source import Rows
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_llm.data.prompt_answer import TextSample
-from automodel_llm.data.tokenizer import tokenizer_fingerprint
 
 Counts = np.ndarray[Any, Any]
 

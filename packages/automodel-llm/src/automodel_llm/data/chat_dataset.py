@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from automodel_core.adapters.tokenizer import load_tokenizer
 from automodel_core.data.records import Row
 from automodel_core.data.row_source import RowSource
 from automodel_core.diagnostics import Diagnostic
@@ -15,7 +16,6 @@ from automodel_llm.data.chat.reading import messages_of, tools_of
 from automodel_llm.data.chat.template import ChatTemplate, open_template
 from automodel_llm.data.encoded_dataset import EncodedDataset, Samples
 from automodel_llm.data.reasons import NO_ASSISTANT, NO_ROOM
-from automodel_llm.data.tokenizer import load_tokenizer
 
 TrainOn = Literal["all_assistant", "last_assistant"]
 

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from automodel_core.adapters.tokenizer import load_tokenizer
 from automodel_core.data.columns import optional_text_of, text_of, value_of
 from automodel_core.data.records import Row
 from automodel_core.data.row_source import RowSource
@@ -21,7 +22,6 @@ from automodel_llm.data.encoded_dataset import EncodedDataset, Samples
 from automodel_llm.data.prompt_answer import encode_prompt_and_answer
 from automodel_llm.data.prompt_format import PromptFormat
 from automodel_llm.data.reasons import NO_ANSWER, NO_ROOM
-from automodel_llm.data.tokenizer import load_tokenizer
 
 _ROLES: Final = ("question", "answer", "context", "system")
 _OTHER_NAMES: Final = {"prompt": "question", "instruction": "question", "input": "context", "output": "answer"}

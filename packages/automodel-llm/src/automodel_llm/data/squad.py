@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from automodel_core.adapters.tokenizer import load_tokenizer
 from automodel_core.data.columns import checked_text, text_of
 from automodel_core.data.records import Row, iterate_rows
 from automodel_core.data.row_report import RowReport
@@ -15,7 +16,6 @@ from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_llm.data.prompt_answer import TextSample, encode_prompt_and_answer
 from automodel_llm.data.reasons import NO_ANSWER
-from automodel_llm.data.tokenizer import load_tokenizer
 
 HUB_ID: Final = "rajpurkar/squad"
 _SUFFIXES: Final = (".json", ".jsonl", ".parquet")

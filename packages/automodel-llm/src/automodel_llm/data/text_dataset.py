@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from automodel_core.adapters.tokenizer import load_tokenizer
 from automodel_core.data.array_cache import Arrays
 from automodel_core.data.columns import optional_text_of, value_of
 from automodel_core.data.progress import with_progress
@@ -23,7 +24,6 @@ from automodel_llm.data.cached_dataset import CachedDataset, Counts
 from automodel_llm.data.prompt_answer import IGNORED, TextSample
 from automodel_llm.data.reasons import NO_TEXT
 from automodel_llm.data.token_arrays import TOKENS
-from automodel_llm.data.tokenizer import load_tokenizer
 
 TEXT_SUFFIX: Final = ".txt"
 _LARGEST_PART: Final = 2**20

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import attrs
 from torch import nn
 
-from automodel_core.adapters.location import model_directory
-from automodel_core.adapters.model_class import TransformersModelClass
+from automodel_core.adapters.run_tokenizer import tokenizer_of
 from automodel_core.config import RunConfig
-from automodel_core.config.components import build_component, resolve_target
+from automodel_core.config.components import build_component
 from automodel_core.data.loader import OrderedLoader
 from automodel_core.data.preview import DataPreview
 from automodel_core.diagnostics import Diagnostic
-from automodel_core.diagnostics.placing import placed_at
 from automodel_core.errors import InputError
-from automodel_core.infrastructure.blueprint import Blueprint
 from automodel_core.specs import NOTHING
-from automodel_core.training.batches import Batch, StepLoss, add_losses
-from automodel_core.training.component_check import check_components, complete_component
+from automodel_core.training.batches import Batch, StepLoss
+from automodel_core.training.component_check import check_components
 from automodel_core.training.device import to_device
-from automodel_core.training.model_component import build_model_component
 from automodel_core.training.recipe import BaseRecipe
-from automodel_core.training.run_state import ModelState, RunState
+from automodel_core.training.run_state import ModelState
 from automodel_llm.data.chat.template import with_chat_template
 from automodel_llm.data.collate import PaddedCollate
 from automodel_llm.data.preview import preview_text
 from automodel_llm.data.prompt_answer import IGNORED
-from automodel_llm.data.tokenizer import load_tokenizer
 from automodel_llm.losses.loss_check import check_loss
 from automodel_llm.losses.token_loss import SummedTokenLoss, as_sum
 
@@ -44,36 +38,13 @@ class TrainFinetuneRecipe(BaseRecipe):
 
         It has the chat template that ``dataset`` names, if it names one: what is trained in one form is used in it.
         """
-        tokenizer = _tokenizer(config)
+        tokenizer = tokenizer_of(config)
         template = None if config.dataset is None else config.dataset.kwargs.get("chat_template")
         return with_chat_template(tokenizer, template) if tokenizer is not NOTHING and template else tokenizer
 
-    def build_model(self, config: RunConfig) -> Blueprint | nn.Module:
-        """Return the model that ``model._target_`` describes, on the meta device where its class can."""
-        return build_model_component(config.model, config.vocabulary)
-
-    def build_dataloader(self, config: RunConfig, split: str, processor: Any) -> Any:
-        """Return the micro-batches of ``dataset``, or of ``validation_dataset`` in their own order."""
-        if config.packed_sequence.enabled:
-            message = "`packed_sequence.enabled: true` is not available yet"
-            helps = ("set it to `false`: batches are then padded to their longest sample",)
-            raise InputError(Diagnostic("AM340", message, config.span("packed_sequence.enabled"), helps=helps))
-        training = split == "train"
-        component = complete_component(config, "dataset" if training else "validation_dataset")
-        if component is None:
-            return NOTHING
-        with placed_at(component.span, component.key_spans):
-            dataset = build_component(component, config.vocabulary)
-        train, held_out = config.dataloader, config.validation_dataloader
-        return OrderedLoader(
-            dataset,
-            batch_size=train.batch_size if training else held_out.batch_size or train.batch_size,
-            collate=PaddedCollate(_pad_id(processor)),
-            seed=config.rng.seed,
-            shuffle=train.shuffle and training,
-            num_workers=train.num_workers if training or held_out.num_workers is None else held_out.num_workers,
-            pin_memory=train.pin_memory if training or held_out.pin_memory is None else held_out.pin_memory,
-        )
+    def build_collate(self, config: RunConfig, split: str, processor: Any) -> PaddedCollate:
+        """Return what pads samples to the longest."""
+        return PaddedCollate(_pad_id(processor))
 
     def preview_data(self, split: str, rows: int) -> DataPreview:
         """Return samples as text with what is learned of them, and figures over all of ``split``."""
@@ -105,20 +76,11 @@ class TrainFinetuneRecipe(BaseRecipe):
         """Return the number of supervised tokens."""
         return int((batch["labels"] != IGNORED).sum())
 
-    def forward_backward(self, run: RunState, group: Sequence[Batch], normaliser: float) -> StepLoss:
-        """Accumulate the gradients of the group's summed loss over ``normaliser``."""
-        losses = []
-        for batch in group:
-            loss = token_loss(run, batch)
-            (loss.total / normaliser).backward()
-            losses.append(attrs.evolve(loss, total=loss.total.detach()))
-        return add_losses(losses)
-
-    def evaluate(self, run: RunState, batch: Batch) -> StepLoss:
-        """Return the summed loss of a validation batch."""
+    def batch_loss(self, run: ModelState, batch: Batch) -> StepLoss:
+        """Return the summed loss over the supervised tokens of ``batch``, with its graph."""
         return token_loss(run, batch)
 
-    def export_model(self, run: RunState, directory: str) -> bool:
+    def export_model(self, run: ModelState, directory: str) -> bool:
         """Write the tokenizer beside the weights."""
         if run.processor is not NOTHING:
             run.processor.save_pretrained(directory)
@@ -140,7 +102,7 @@ def check_vocabulary(state: ModelState) -> None:
         raise InputError(Diagnostic("AM434", message, state.config.span("model.name_or_path"), helps=helps))
 
 
-def token_loss(run: RunState, batch: Batch) -> StepLoss:
+def token_loss(run: ModelState, batch: Batch) -> StepLoss:
     """Return the summed loss over the supervised tokens of ``batch``, with its graph.
 
     The output head sees only positions from which some row is supervised, where the model can leave the others out:
@@ -162,42 +124,6 @@ def token_loss(run: RunState, batch: Batch) -> StepLoss:
 @lru_cache
 def _keeps_logits(forward: Callable[..., Any]) -> bool:
     return "logits_to_keep" in inspect.signature(forward).parameters
-
-
-def _tokenizer(config: RunConfig) -> Any:
-    section = config.tokenizer
-    if section.name_or_path is not None:
-        return load_tokenizer(section.name_or_path, trust_remote_code=section.trust_remote_code)
-    name = _dataset_tokenizer(config)
-    if name is None:
-        name = _model_name(config)
-        _check_model_is_there(config)
-    try:
-        return load_tokenizer(name) if name is not None else NOTHING
-    except InputError:
-        return NOTHING  # a model directory need not hold a tokenizer; a data set that needs one says so
-
-
-def _dataset_tokenizer(config: RunConfig) -> str | None:
-    """Return the tokenizer that the data are written with: what is trained in it is used in it."""
-    name = None if config.dataset is None else config.dataset.kwargs.get("tokenizer_name_or_path")
-    return name if isinstance(name, str) else None
-
-
-def _check_model_is_there(config: RunConfig) -> None:
-    """Raise the model's own :class:`InputError` before a tokenizer or a data set is looked for in the same place."""
-    name = _model_name(config)
-    target = resolve_target(config.model, config.vocabulary)
-    owner = target if isinstance(target, type) else getattr(target, "__self__", None)
-    if name is not None and isinstance(owner, type) and issubclass(owner, TransformersModelClass):
-        revision = config.model.kwargs.get("revision")
-        with placed_at(config.model.span, config.model.key_spans):
-            model_directory(name, revision=revision if isinstance(revision, str) else None, weights=False)
-
-
-def _model_name(config: RunConfig) -> str | None:
-    name = config.model.kwargs.get("name_or_path")
-    return name if isinstance(name, str) else None
 
 
 def _pad_id(processor: Any) -> int:

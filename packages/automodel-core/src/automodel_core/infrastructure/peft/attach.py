@@ -24,8 +24,21 @@ def attach_adapters(
         bypassed=adapter.bypassed_layers(model),
         span_of=span_of,
     )
+    modules = tuple(adapter.trained_beside_adapters(model))
+    beside = tuple(f"{module}." for module in modules)
+    names = tuple(name for name in names if not f"{name}.".startswith(beside))
     for name in names:
         layer = model.get_submodule(name)
         assert isinstance(layer, nn.Linear)
         LoRALinear.convert(layer, rank=peft.rank, alpha=peft.alpha, dropout=peft.dropout, use_rslora=peft.use_rslora)
-    return PeftLayers(names, peft.rank, peft.alpha, peft.dropout, peft.use_rslora)
+    return PeftLayers(
+        names,
+        peft.rank,
+        peft.alpha,
+        peft.dropout,
+        peft.use_rslora,
+        scope=adapter.peft_scope(model),
+        whole=tuple(name for name, _ in model.named_parameters() if name.startswith(beside)),
+        whole_modules=modules,
+        task=adapter.peft_task(model),
+    )

@@ -7,7 +7,7 @@ from typing import Any, Final
 import torch
 from torch import nn
 
-from automodel_core.infrastructure.peft.layers import PeftSettings
+from automodel_core.infrastructure.peft.layers import PeftLayers, PeftSettings
 from automodel_core.infrastructure.peft.lora import LoRALinear
 
 ADAPTER_WEIGHTS: Final = "adapter_model.safetensors"
@@ -17,9 +17,14 @@ _PREFIX: Final = "base_model.model."
 _PARTS: Final = ("lora_A", "lora_B")
 
 
-def peft_key(layer: str, part: str) -> str:
+def peft_key(layer: str, part: str, scope: str = "") -> str:
     """Return peft's key of the adapter part ``lora_A`` or ``lora_B`` of a layer."""
-    return f"{_PREFIX}{layer}.{part}.weight"
+    return f"{_PREFIX}{layer.removeprefix(scope)}.{part}.weight"
+
+
+def whole_key(name: str, scope: str = "") -> str:
+    """Return peft's key of a parameter that is saved beside the adapters."""
+    return f"{_PREFIX}{name.removeprefix(scope)}"
 
 
 def adapted_layers(model: nn.Module) -> dict[str, LoRALinear]:
@@ -27,22 +32,24 @@ def adapted_layers(model: nn.Module) -> dict[str, LoRALinear]:
     return {name: module for name, module in model.named_modules() if isinstance(module, LoRALinear)}
 
 
-def adapter_state_dict(model: nn.Module) -> dict[str, torch.Tensor]:
-    """Return the adapter weights under peft's keys. The tensors are the model's own, detached."""
-    return {
-        peft_key(name, part): getattr(layer, part).detach()
+def adapter_state_dict(model: nn.Module, layers: PeftLayers | None = None) -> dict[str, torch.Tensor]:
+    """Return the adapter weights, and those saved beside them, under peft's keys: the model's own tensors, detached."""
+    scope, whole = ("", ()) if layers is None else (layers.scope, layers.whole)
+    adapters = {
+        peft_key(name, part, scope): getattr(layer, part).detach()
         for name, layer in adapted_layers(model).items()
         for part in _PARTS
     }
+    return adapters | {whole_key(name, scope): model.get_parameter(name).detach() for name in whole}
 
 
 def adapter_config(
-    peft: PeftSettings, model: nn.Module, base_name_or_path: str | None, *, task_type: str | None = "CAUSAL_LM"
+    peft: PeftSettings, model: nn.Module, base_name_or_path: str | None, layers: PeftLayers
 ) -> dict[str, Any]:
     """Return the content of peft's ``adapter_config.json`` for the adapters on ``model``."""
     return {
         "peft_type": "LORA",
-        "task_type": task_type,
+        "task_type": layers.task,
         "base_model_name_or_path": base_name_or_path,
         "revision": None,
         "auto_mapping": None,
@@ -52,9 +59,9 @@ def adapter_config(
         "lora_dropout": peft.dropout,
         "use_rslora": peft.use_rslora,
         "use_dora": False,
-        "target_modules": _target_modules(model),
+        "target_modules": _target_modules(model, layers.scope),
         "exclude_modules": None,
-        "modules_to_save": None,
+        "modules_to_save": [name.removeprefix(layers.scope) for name in layers.whole_modules] or None,
         "layers_to_transform": None,
         "layers_pattern": None,
         "rank_pattern": {},
@@ -65,9 +72,9 @@ def adapter_config(
     }
 
 
-def _target_modules(model: nn.Module) -> list[str]:
+def _target_modules(model: nn.Module, scope: str) -> list[str]:
     """Return the shortest names that peft, which matches by the end of a name, resolves to exactly these layers."""
     adapted = set(adapted_layers(model))
     suffixes = {name.rpartition(".")[2] for name in adapted}
     matched = {name for name, _ in model.named_modules() if name.rpartition(".")[2] in suffixes}
-    return sorted(suffixes if matched == adapted else adapted)
+    return sorted(suffixes if matched == adapted else {name.removeprefix(scope) for name in adapted})

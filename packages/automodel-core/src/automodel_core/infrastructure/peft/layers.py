@@ -34,8 +34,15 @@ class PeftLayers:
     alpha: float
     dropout: float
     use_rslora: bool
+    scope: str = ""
+    """What the names of layers begin with that peft's files leave out."""
+    whole: tuple[str, ...] = ()
+    """Parameters that train and are saved beside the adapters, all of them of ``whole_modules``."""
+    whole_modules: tuple[str, ...] = ()
+    task: str | None = None
+    """What peft calls the task of the model."""
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """The names of the adapter parameters in the model."""
-        return tuple(f"{name}.{part}" for name in self.names for part in ("lora_A", "lora_B"))
+        """The names of the parameters that train, adapters first."""
+        return (*(f"{name}.{part}" for name in self.names for part in ("lora_A", "lora_B")), *self.whole)

@@ -8,28 +8,29 @@ from torch import nn
 
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
-from automodel_core.infrastructure.peft.export import ADAPTER_WEIGHTS, adapted_layers, peft_key
+from automodel_core.infrastructure.peft.export import ADAPTER_WEIGHTS, adapted_layers, peft_key, whole_key
+from automodel_core.infrastructure.peft.layers import PeftLayers
 from automodel_core.infrastructure.weights import WeightSource, open_file
 
 
-def bind_adapters(model: nn.Module, seed: int, directory: Path | None) -> dict[str, WeightSource]:
+def bind_adapters(model: nn.Module, layers: PeftLayers, seed: int, directory: Path | None) -> dict[str, WeightSource]:
     """Return a source for every adapter parameter: from ``directory``, or drawn from ``seed`` when it is ``None``.
 
+    What is saved beside the adapters comes from ``directory`` too; without one it is the base model's business.
     Raises :class:`InputError` when the directory holds no adapters, or not exactly the adapters of ``model``.
     """
-    layers = adapted_layers(model)
     if directory is None:
         return {
             f"{name}.{part}": initialiser.source(
                 seed, f"{name}.{part}", getattr(layer, part).shape, getattr(layer, part).dtype
             )
-            for name, layer in layers.items()
+            for name, layer in adapted_layers(model).items()
             for part, initialiser in layer.initialisers().items()
         }
-    return _from_directory(model, directory)
+    return _from_directory(model, layers, directory)
 
 
-def _from_directory(model: nn.Module, directory: Path) -> dict[str, WeightSource]:
+def _from_directory(model: nn.Module, layers: PeftLayers, directory: Path) -> dict[str, WeightSource]:
     path = directory / ADAPTER_WEIGHTS
     if not path.is_file():
         raise InputError(
@@ -41,10 +42,11 @@ def _from_directory(model: nn.Module, directory: Path) -> dict[str, WeightSource
         )
     saved = open_file(path)
     wanted = {
-        f"{name}.{part}": (peft_key(name, part), getattr(layer, part).shape)
+        f"{name}.{part}": (peft_key(name, part, layers.scope), getattr(layer, part).shape)
         for name, layer in adapted_layers(model).items()
         for part in ("lora_A", "lora_B")
     }
+    wanted |= {name: (whole_key(name, layers.scope), model.get_parameter(name).shape) for name in layers.whole}
     absent = [key for key, _ in wanted.values() if key not in saved]
     surplus = sorted(set(saved) - {key for key, _ in wanted.values()})
     if absent or surplus:

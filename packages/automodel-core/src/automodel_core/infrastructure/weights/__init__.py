@@ -15,6 +15,7 @@ from automodel_core.infrastructure.weights.initialisers import (
     zeros,
 )
 from automodel_core.infrastructure.weights.materialising import materialise
+from automodel_core.infrastructure.weights.places import WeightsPlace, by_place, holds_places, open_places
 from automodel_core.infrastructure.weights.source import Index, Leaf, Piece, WeightSource, leaf_over, whole
 
 __all__ = [
@@ -33,13 +34,17 @@ __all__ = [
     "Stack",
     "Transposed",
     "WeightSource",
+    "WeightsPlace",
+    "by_place",
     "constant",
+    "holds_places",
     "leaf_over",
     "materialise",
     "normal",
     "ones",
     "open_directory",
     "open_file",
+    "open_places",
     "uniform",
     "whole",
     "zeros",

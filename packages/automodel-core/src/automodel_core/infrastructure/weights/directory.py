@@ -11,25 +11,40 @@ from automodel_core.errors import InputError
 from automodel_core.infrastructure.weights.file import open_file, reason
 from automodel_core.infrastructure.weights.source import WeightSource
 
-SINGLE_FILE: Final = "model.safetensors"
-INDEX_FILE: Final = "model.safetensors.index.json"
+STEM: Final = "model"
+"""What transformers begins the names of weight files with."""
 
 
-def open_directory(directory: Path) -> dict[str, WeightSource]:
+def single_file(stem: str = STEM) -> str:
+    """Return the name of the file that holds all weights."""
+    return f"{stem}.safetensors"
+
+
+def index_file(stem: str = STEM) -> str:
+    """Return the name of the index over shards."""
+    return f"{stem}.safetensors.index.json"
+
+
+def holds_weights(directory: Path, stem: str = STEM) -> bool:
+    """Return whether ``directory`` has weights under ``stem``, without opening them."""
+    return (directory / index_file(stem)).is_file() or (directory / single_file(stem)).is_file()
+
+
+def open_directory(directory: Path, stem: str = STEM) -> dict[str, WeightSource]:
     """Return a source for every key of the checkpoint in ``directory``: one file, or the shards that an index names.
 
     Raises :class:`InputError` when there is no such checkpoint, a shard is missing, a file is damaged, or the index
     and the files disagree.
     """
-    if (directory / INDEX_FILE).is_file():
-        return _open_shards(directory)
-    if (directory / SINGLE_FILE).is_file():
-        return open_file(directory / SINGLE_FILE)
-    raise InputError(_no_checkpoint(directory))
+    if (directory / index_file(stem)).is_file():
+        return _open_shards(directory, index_file(stem))
+    if (directory / single_file(stem)).is_file():
+        return open_file(directory / single_file(stem))
+    raise InputError(_no_checkpoint(directory, stem))
 
 
-def _open_shards(directory: Path) -> dict[str, WeightSource]:
-    index_path = directory / INDEX_FILE
+def _open_shards(directory: Path, index: str) -> dict[str, WeightSource]:
+    index_path = directory / index
     weight_map = _read_weight_map(index_path)
     shards = sorted(set(weight_map.values()))
     absent = [shard for shard in shards if not (directory / shard).is_file()]
@@ -38,7 +53,7 @@ def _open_shards(directory: Path) -> dict[str, WeightSource]:
             [
                 Diagnostic(
                     "AM411",
-                    f"`{directory}` lacks the weight file `{shard}` that `{INDEX_FILE}` names",
+                    f"`{directory}` lacks the weight file `{shard}` that `{index}` names",
                     helps=("fetch the missing file, or write the checkpoint again",),
                 )
                 for shard in absent
@@ -71,7 +86,7 @@ def _read_weight_map(path: Path) -> dict[str, str]:
     return weight_map
 
 
-def _no_checkpoint(directory: Path) -> Diagnostic:
+def _no_checkpoint(directory: Path, stem: str) -> Diagnostic:
     pickled = sorted(path.name for path in directory.glob("*.bin") if path.name.startswith("pytorch_model"))
     if pickled:
         return Diagnostic(
@@ -85,6 +100,6 @@ def _no_checkpoint(directory: Path) -> Diagnostic:
         )
     return Diagnostic(
         "AM410",
-        f"`{directory}` has no `{SINGLE_FILE}` and no `{INDEX_FILE}`",
+        f"`{directory}` has no `{single_file(stem)}` and no `{index_file(stem)}`",
         helps=("name a directory that `save_pretrained` wrote, or use `from_config` to start from random weights",),
     )

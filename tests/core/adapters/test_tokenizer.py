@@ -1,7 +1,7 @@
 from chat_templates import CHATML, make_chat_tokenizer
 from tiny import make_tokenizer
 
-from automodel_llm.data.tokenizer import load_tokenizer, tokenizer_fingerprint
+from automodel_core.adapters.tokenizer import load_tokenizer, tokenizer_fingerprint
 
 
 def test_a_tokenizer_is_loaded_once_for_a_place_and_again_when_its_files_change(tmp_path, monkeypatch):

@@ -12,9 +12,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 TOOLS := build editables hatchling hypothesis mypy pytest pytest-xdist ruff types-PyYAML
 # What only the tests compare with or read: other tools must load what we write.
-ORACLES := accelerate peft pyarrow
+ORACLES := accelerate peft pyarrow scikit-learn sentence-transformers
 # Optional packages that a run uses where they are installed.
-OPTIONAL := matplotlib tensorboard
+OPTIONAL := faiss-cpu matplotlib tensorboard
 
 .PHONY: test setup lint types unit format clean
 

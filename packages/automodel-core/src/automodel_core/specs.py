@@ -133,10 +133,15 @@ class RecipeFunctionSpec:
 
 @attrs.frozen
 class AssetWheel:
-    """A wheel that is read as an archive: ``requirement`` is ``"name==version"``."""
+    """A wheel that is read as an archive: ``requirement`` is ``"name==version"``.
+
+    ``platform`` and ``python`` choose one wheel of a package that has several; it never runs, so any machine reads it.
+    """
 
     requirement: str
     sha256: str
+    platform: str | None = None
+    python: str | None = None
 
 
 @attrs.frozen

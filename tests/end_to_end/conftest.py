@@ -8,6 +8,15 @@ from pathlib import Path
 import pytest
 from tiny import llama_config, make_model, nemotron_h_config, write_squad
 
+from automodel_core.cache import CACHE_VARIABLE
+
+
+@pytest.fixture(autouse=True)
+def own_cache(request, tmp_path_factory, monkeypatch):
+    """A cache of the test's own; tests marked ``slow`` fetch real assets once, into the user's."""
+    if request.node.get_closest_marker("slow") is None:
+        monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path_factory.mktemp("cache")))
+
 
 @pytest.fixture(scope="session")
 def llama(tmp_path_factory):

@@ -174,8 +174,6 @@ def test_a_group_without_supervision_is_a_step_of_loss_zero_and_a_warning(writte
         "def build_dataloader(split):\n"
         "    loader = yield\n"
         "    if split == 'train':\n"
-        "        for row in range(len(loader.dataset.rows)):\n"
-        "            pass\n"
         "        inner = loader.collate\n"
         "        class Blank:\n"
         "            def __call__(self, samples):\n"

@@ -7,12 +7,6 @@ from chat_templates import CHATML, make_chat_tokenizer
 from tiny import llama_config, make_model
 
 import automodel_core as am
-from automodel_core.cache import CACHE_VARIABLE
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="module")

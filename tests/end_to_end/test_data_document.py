@@ -8,8 +8,6 @@ import pytest
 from chat_templates import CHATML, make_chat_tokenizer
 from tiny import make_tokenizer, write_squad
 
-from automodel_core.cache import CACHE_VARIABLE
-
 DOCUMENT = (Path(__file__).parents[2] / "docs/data.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"^```yaml\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
 CHAT = {"messages": [{"role": "user", "content": "How?"}, {"role": "assistant", "content": "Slow."}]}
@@ -22,7 +20,6 @@ FRAME = (
 @pytest.fixture
 def workplace(tmp_path, monkeypatch):
     """A directory with the data that the document speaks of, which is the working one."""
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     data = tmp_path / "data"
     data.mkdir()

@@ -6,14 +6,7 @@ import sys
 import pytest
 from tiny import make_tokenizer
 
-from automodel_core.cache import CACHE_VARIABLE
-
 ROWS = [{"question": f"How is {n}?", "answer": "Old, " * (n % 4) + "rare."} for n in range(20)]
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -110,3 +103,13 @@ def test_a_data_set_of_the_user_s_own_is_previewed_too(config, automodel, tmp_pa
     code, out, err = automodel("data", "preview", config)
     assert code == 0, err
     assert "3 samples, 9 tokens" in out
+
+
+def test_rows_are_held_out_only_where_something_is_measured_on_them(config, automodel, tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    words = ("-c", config, "--dataset.path", tmp_path / "one", "--json")
+    assert json.loads(automodel("data", "preview", *words)[1])["count"] == 18
+    assert json.loads(automodel("data", "preview", *words, "~validation_dataset")[1])["count"] == 20
+    words = (*words, "~validation_dataset", "+dataset.validation_fraction=0.5")
+    assert json.loads(automodel("data", "preview", *words)[1])["count"] == 10

@@ -8,6 +8,7 @@ import attrs
 import pytest
 import torch
 from safetensors.torch import load_file
+from tiny import write_squad
 
 import automodel_core as am
 from automodel_core.checkpoint.manifest import MANIFEST, describe_files, read_manifest
@@ -105,6 +106,31 @@ def test_other_data_or_another_model_is_refused_unless_insisted_on(small_config,
     if section == "dataset":
         small_config["restore_from"]["allow_changes"] = True
         am.run(small_config, route="finetune llm")
+
+
+@pytest.mark.parametrize(("count", "says"), [(30, "had 40 samples and have 30 now"), (40, "hold something else")])
+def test_data_that_are_not_the_checkpoint_s_are_refused_unless_insisted_on(small_config, tmp_path, count, says):
+    """The order is a function of the number of samples: with other data, some would come twice and others never."""
+    am.run(small_config, route="finetune llm")
+    changed = Path(write_squad(tmp_path / "changed.json", count))
+    changed.write_text(changed.read_text().replace("The ", "This ", 1))
+    small_config["dataset"]["path"] = str(changed)
+    small_config["restore_from"] = {"path": "latest"}
+    small_config["step_scheduler"]["max_steps"] = 5
+    with pytest.raises(am.InputError, match=says) as error:
+        am.run(small_config, route="finetune llm")
+    assert [d.code for d in error.value.diagnostics] == ["AM508"]
+    small_config["restore_from"]["allow_changes"] = True
+    am.run(small_config, route="finetune llm")
+
+
+def test_data_that_only_moved_are_gone_on_with(small_config, tmp_path, squad):
+    am.run(small_config, route="finetune llm")
+    (tmp_path / "elsewhere.json").write_bytes(Path(squad).read_bytes())
+    small_config["dataset"]["path"] = str(tmp_path / "elsewhere.json")
+    small_config["restore_from"] = {"path": "latest"}
+    small_config["step_scheduler"]["max_steps"] = 5
+    am.run(small_config, route="finetune llm")
 
 
 def test_a_new_run_never_writes_over_another_one(small_config):

@@ -17,7 +17,7 @@ def hand_written_losses(config, *, batch_size, accumulation, steps, max_norm=1.0
     from automodel_llm.data.squad import SquadDataset
 
     arguments = {k: v for k, v in config["dataset"].items() if k != "_target_"}
-    dataset = SquadDataset(**arguments)
+    dataset = SquadDataset(**arguments, validation_fraction=0)
     model = AutoModelForCausalLM.from_pretrained(config["model"]["name_or_path"], dtype=torch.float32).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=config["optimizer"]["lr"])
     order, losses, epoch = GlobalOrder(len(dataset), 42), [], 0

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
-
 from automodel_core.assets.wheels import fetch_wheel
 from automodel_core.cache import asset_directory, cache_directory
 from automodel_core.specs import AssetSpec

@@ -124,11 +124,28 @@ class BatchStream:
             raise ValueError(f"{offset} samples of epoch {epoch} are not whole batches of {self.loader.batch_size}")
         return epoch, offset // self.loader.batch_size
 
-    def state_dict(self) -> dict[str, int]:
-        """Return the number of samples taken."""
-        return {"samples_consumed": self._samples}
+    def state_dict(self) -> dict[str, Any]:
+        """Return the number of samples taken, and which data they were of."""
+        dataset = self.loader.dataset
+        return {
+            "samples_consumed": self._samples,
+            "samples_per_epoch": len(dataset),
+            "fingerprint": getattr(dataset, "fingerprint", None),
+        }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on after the samples that ``state`` counts."""
-        self._samples = int(state["samples_consumed"])
+        """Go on after the samples that ``state`` counts; where an epoch has another size now, at its beginning."""
+        taken, size = int(state["samples_consumed"]), len(self.loader.dataset)
+        then = int(state.get("samples_per_epoch", size))
+        self._samples = taken if then == size else taken // then * size
         self._pass = None
+
+    def data_change(self, state: Mapping[str, Any]) -> str | None:
+        """Return how the data differ from those that ``state`` was saved with, as far as can be told."""
+        now = self.state_dict()
+        then = {key: state.get(key, now[key]) for key in now}
+        if then["samples_per_epoch"] != now["samples_per_epoch"]:
+            return f"the data had {then['samples_per_epoch']} samples and have {now['samples_per_epoch']} now"
+        if None not in (then["fingerprint"], now["fingerprint"]) and then["fingerprint"] != now["fingerprint"]:
+            return "the data have as many samples as they had, and hold something else"
+        return None

@@ -42,10 +42,13 @@ def build_dataset(config: RunConfig, split: str, processor: Any) -> Any:
     component = complete_component(config, "dataset" if split == "train" else "validation_dataset")
     if component is None:
         return NOTHING
+    offered: dict[str, Any] = {"processor": processor}
+    if config.validation_dataset is None:
+        offered["validation_fraction"] = 0.0  # rows that nothing is measured on would be lost to training
     taken = inspect.signature(resolve_target(component, config.vocabulary)).parameters
-    offered = {"processor": processor} if "processor" in taken and "processor" not in component.kwargs else {}
+    arguments = {key: value for key, value in offered.items() if key in taken and key not in component.kwargs}
     with placed_at(component.span, component.key_spans):
-        return build_component(component, config.vocabulary, **offered)
+        return build_component(component, config.vocabulary, **arguments)
 
 
 @hookimpl

@@ -57,6 +57,10 @@ def restore_run(run: RunState, state: SavedState) -> None:
     Raises :class:`InputError` when the optimizer, the schedule or the data are not those of the checkpoint.
     """
     span = run.config.span("restore_from.path")
+    change = run.stream.data_change(state.data)
+    if change is not None and not run.config.restore_from.allow_changes:
+        helps = ("put the data back as they were, or insist with `--restore_from.allow_changes true`",)
+        raise InputError(Diagnostic("AM508", f"resuming would change what the run learns: {change}", span, helps=helps))
     written = [{k: v for k, v in group.items() if k != "params"} for group in run.optimizer.param_groups]
     try:
         if state.optimizer is not None:

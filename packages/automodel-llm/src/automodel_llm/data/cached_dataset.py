@@ -33,6 +33,9 @@ class CachedDataset(ABC):
     :meth:`settings` and the code. Where the run writes is no part of that.
     """
 
+    fingerprint: str | None
+    """Digest of the rows that the samples are made of, by which a resumed run knows its data again."""
+
     def __init__(self, rows: Rows, tokenizer: Any, max_seq_length: int, *, cache: bool = True) -> None:
         if max_seq_length < 2:
             raise InputError(Diagnostic("AM306", f"`max_seq_length` must be at least 2, it is {max_seq_length}"))
@@ -73,6 +76,7 @@ class CachedDataset(ABC):
 
     def _made(self, rows: Rows, cache: bool) -> CachedArrays:
         data = rows.fingerprint()
+        self.fingerprint = None if data is None else digest_of_value(data)
         if not cache or data is None:
             return self._encode(rows)
         key = digest_of_value(

@@ -16,7 +16,6 @@ from automodel_core.errors import InputError
 from automodel_core.specs import NOTHING
 from automodel_llm.data.cached_dataset import CachedDataset
 from automodel_llm.data.prompt_answer import IGNORED, TextSample
-from automodel_llm.data.squad import SquadDataset
 
 
 def preview_text(loader: OrderedLoader, processor: Any, split: str, rows: int) -> DataPreview:
@@ -25,7 +24,7 @@ def preview_text(loader: OrderedLoader, processor: Any, split: str, rows: int) -
     Raises :class:`InputError` (AM310) when neither the data set nor the run has a tokenizer.
     """
     dataset: Any = loader.dataset
-    tokenizer = dataset.tokenizer if isinstance(dataset, (CachedDataset, SquadDataset)) else processor
+    tokenizer = dataset.tokenizer if isinstance(dataset, CachedDataset) else processor
     if tokenizer is NOTHING:
         raise InputError(Diagnostic("AM310", "there is no tokenizer to write tokens as text with"))
     lengths, learned = _counts(dataset)
@@ -70,4 +69,4 @@ def _counts(dataset: Any) -> tuple[list[int], list[int]]:
 
 
 def _report(dataset: Any) -> RowReport | None:
-    return dataset.report if isinstance(dataset, (CachedDataset, SquadDataset)) else None
+    return dataset.report if isinstance(dataset, CachedDataset) else None

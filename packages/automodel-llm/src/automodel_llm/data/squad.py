@@ -10,18 +10,18 @@ from typing import Any, Final
 from automodel_core.adapters.tokenizer import load_tokenizer
 from automodel_core.data.columns import checked_text, text_of
 from automodel_core.data.records import Row, iterate_rows
-from automodel_core.data.row_report import RowReport
 from automodel_core.data.row_source import RowSource
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
-from automodel_llm.data.prompt_answer import TextSample, encode_prompt_and_answer
+from automodel_llm.data.encoded_dataset import EncodedDataset, Samples
+from automodel_llm.data.prompt_answer import encode_prompt_and_answer
 from automodel_llm.data.reasons import NO_ANSWER
 
 HUB_ID: Final = "rajpurkar/squad"
 _SUFFIXES: Final = (".json", ".jsonl", ".parquet")
 
 
-class SquadDataset:
+class SquadDataset(EncodedDataset):
     """Prompts ``Context: … Question: … Answer:`` with the first answer supervised.
 
     Files hold SQuAD's nested JSON, or rows with ``context``, ``question`` and ``answers`` or ``answer`` as JSON, JSONL
@@ -38,50 +38,23 @@ class SquadDataset:
         validation_fraction: float | None = None,
         split_seed: int = 0,
         limit: int | None = None,
+        cache: bool = True,
     ) -> None:
-        if max_seq_length < 2:
-            raise InputError(Diagnostic("AM306", f"`max_seq_length` must be at least 2, it is {max_seq_length}"))
-        self.tokenizer = load_tokenizer(tokenizer_name_or_path)
-        self.max_seq_length = max_seq_length
-        source = RowSource(
-            path,
-            split,
-            validation_fraction,
-            split_seed,
-            limit,
-            _read_files,
-            _SUFFIXES,
-            _context,
-        )
-        rows = source.open()
-        self.rows: list[SquadRow] = []
-        unanswered = 0
-        for row in rows:
-            answer = _answer(row)
-            if answer is None:
-                unanswered += 1
-            else:
-                self.rows.append((text_of(row, "context"), text_of(row, "question"), answer))
-        dropped = {NO_ANSWER: unanswered} if unanswered else {}
-        self.report = RowReport(rows.name, rows.read, len(self.rows), rows.other_split, dropped=dropped)
-        if not self.rows:
-            raise InputError(Diagnostic("AM303", f"`{rows.name}` has no answered question in split `{split}`"))
-        self.report.tell()
+        tokenizer = load_tokenizer(tokenizer_name_or_path)
+        source = RowSource(path, split, validation_fraction, split_seed, limit, _read_files, _SUFFIXES, _context)
+        super().__init__(source.open(), tokenizer, max_seq_length, cache=cache)
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    def settings(self) -> dict[str, Any]:
+        return {}
 
-    def __getitem__(self, index: int) -> TextSample:
-        context, question, answer = self.rows[index]
-        after = f"\nQuestion: {question}\nAnswer:"
-        encoded = encode_prompt_and_answer(
-            self.tokenizer, "Context: ", context, after, f" {answer}", self.max_seq_length
-        )
-        return TextSample.of(encoded)
-
-
-SquadRow = tuple[str, str, str]
-"""(context, question, answer)."""
+    def encode_row(self, row: Row) -> Samples:
+        answer = _answer(row)
+        if answer is None:
+            return NO_ANSWER
+        context, after = text_of(row, "context"), f"\nQuestion: {text_of(row, 'question')}\nAnswer:"
+        return [
+            encode_prompt_and_answer(self.tokenizer, "Context: ", context, after, f" {answer}", self.max_seq_length)
+        ]
 
 
 def _context(row: Row) -> str:

@@ -21,10 +21,14 @@ _LARGEST_FIELD: Final = 2**31 - 1
 
 @attrs.frozen
 class Row:
-    """A record and where it stands: ``data.jsonl:3``, or ``data.csv, row 2`` (the first is row 0)."""
+    """A record and where it stands: ``data.jsonl:3``, or ``data.csv, row 2`` (the first is row 0).
+
+    ``directory`` is that of the file: what a path in the record is relative to.
+    """
 
     place: str
     record: Record
+    directory: Path = Path()
 
 
 def read_records(path: Path) -> list[Record]:
@@ -44,7 +48,7 @@ def iterate_rows(paths: Iterable[Path]) -> Iterator[Row]:
         empty = True
         for row in _guarded(_reader(path), path):
             empty = False
-            yield row
+            yield attrs.evolve(row, directory=path.parent)
         if empty:
             raise InputError(Diagnostic("AM303", f"`{path}` has no rows"))
 

@@ -131,7 +131,7 @@ def stateful_parts(run: RunState) -> Mapping[str, Stateful]:
 def exported_weights(run: ModelState) -> Mapping[str, torch.Tensor]:
     """Return the weights that a checkpoint shows to other tools, by the names of ``model.state_dict()``.
 
-    Not asked for where adapters alone are saved. Who answers with other weights than the model trains keeps those in
+    Where adapters alone are saved, they are taken from it. Who answers with other weights than the model trains keeps those in
     one of :func:`stateful_parts`.
     """
 

@@ -56,7 +56,9 @@ def write_adapters(state: ModelState, directory: Path) -> None:
     assert layers is not None
     config = adapter_config(state.config.peft, state.model, state.build.base_name_or_path, layers)
     (directory / ADAPTER_CONFIG).write_text(json.dumps(config, indent=2, sort_keys=True), encoding="utf-8")
-    tensors = {k: v.detach().cpu().contiguous() for k, v in adapter_state_dict(state.model, layers).items()}
+    weights = state.host.build("exported_weights", run=state)
+    adapters = adapter_state_dict(state.model, layers, weights)
+    tensors = {key: tensor.cpu().contiguous() for key, tensor in adapters.items()}
     save_file(tensors, directory / ADAPTER_WEIGHTS, metadata={"format": "pt"})
 
 

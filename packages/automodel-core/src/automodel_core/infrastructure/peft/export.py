@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import torch
@@ -32,15 +33,21 @@ def adapted_layers(model: nn.Module) -> dict[str, LoRALinear]:
     return {name: module for name, module in model.named_modules() if isinstance(module, LoRALinear)}
 
 
-def adapter_state_dict(model: nn.Module, layers: PeftLayers | None = None) -> dict[str, torch.Tensor]:
-    """Return the adapter weights, and those saved beside them, under peft's keys: the model's own tensors, detached."""
+def adapter_state_dict(
+    model: nn.Module, layers: PeftLayers | None = None, weights: Mapping[str, torch.Tensor] | None = None
+) -> dict[str, torch.Tensor]:
+    """Return the adapter weights, and those saved beside them, under peft's keys.
+
+    They are the model's own tensors, detached, or those that ``weights`` has under the model's names.
+    """
     scope, whole = ("", ()) if layers is None else (layers.scope, layers.whole)
+    held = model.state_dict(keep_vars=True) if weights is None else weights
     adapters = {
-        peft_key(name, part, scope): getattr(layer, part).detach()
-        for name, layer in adapted_layers(model).items()
+        peft_key(name, part, scope): held[f"{name}.{part}"].detach()
+        for name in adapted_layers(model)
         for part in _PARTS
     }
-    return adapters | {whole_key(name, scope): model.get_parameter(name).detach() for name in whole}
+    return adapters | {whole_key(name, scope): held[name].detach() for name in whole}
 
 
 def adapter_config(

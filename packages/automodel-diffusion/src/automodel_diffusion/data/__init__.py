@@ -1,0 +1,1 @@
+"""Images and latents with labels or captions."""

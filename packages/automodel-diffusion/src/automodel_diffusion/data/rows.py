@@ -1,0 +1,110 @@
+"""Rows that name a file and say what it shows: a label or a caption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import torch
+
+from automodel_core.data.columns import text_of, value_of
+from automodel_core.data.records import Row
+from automodel_core.data.row_source import RowSource
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError
+
+
+@attrs.frozen(eq=False)
+class Example:
+    """``values`` (C, H, W), pixels in [-1, 1] or scaled latents, and the ``label`` or the ``caption`` of the data."""
+
+    values: torch.Tensor
+    label: int | None = None
+    caption: str | None = None
+    latent: bool = False
+
+
+@attrs.frozen
+class Entry:
+    """A file that is read when its sample is asked for, the place of its row, and its label or caption."""
+
+    place: str
+    file: Path
+    label: int | None
+    caption: str | None
+
+
+def read_entries(source: RowSource, file: str, label: str | None, caption: str | None) -> list[Entry]:
+    """Return an entry for every row of ``source``, with each file's existence checked.
+
+    ``file``, ``label`` and ``caption`` are columns. Paths are relative to the file that has the row. Raises
+    :class:`InputError`: AM473 for a file that is not there, AM474 for a label that is no class number, AM306 when
+    neither or both of ``label`` and ``caption`` are named, and what reading columns raises.
+    """
+    if (label is None) == (caption is None):
+        message = "name the column of a `label` or of a `caption`, one of the two"
+        raise InputError(Diagnostic("AM306", message))
+    rows = source.open()
+    entries, problems = [], []
+    for row in rows:
+        found = row.directory / text_of(row, file)
+        if not found.is_file():
+            helps = (f"paths in data are relative to `{row.directory}`",)
+            problems.append(Diagnostic("AM473", f"`{row.place}`: there is no file `{row.record[file]}`", helps=helps))
+            continue
+        number = None if label is None else _label(row, label)
+        entries.append(Entry(row.place, found, number, None if caption is None else text_of(row, caption)))
+    if problems:
+        raise InputError(problems[:20])
+    if not entries:
+        raise InputError(Diagnostic("AM303", f"`{rows.name}` has no row in split `{source.split}`"))
+    return entries
+
+
+def _label(row: Row, column: str) -> int:
+    value = value_of(row, column)
+    number = int(value) if isinstance(value, str) and value.isdigit() else value
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        message = f"`{row.place}`: column `{column}` holds `{value}`, which is no class number from 0"
+        raise InputError(Diagnostic("AM474", message))
+    return number
+
+
+class EntryDataset:
+    """Examples read from the files of entries."""
+
+    latent = False
+
+    def __init__(self, entries: Sequence[Entry], read: Callable[[Entry], torch.Tensor]) -> None:
+        self.entries, self._read = entries, read
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __getitem__(self, index: int) -> Example:
+        entry = self.entries[index]
+        return Example(self._read(entry), entry.label, entry.caption, self.latent)
+
+    @property
+    def labels(self) -> set[int]:
+        """Return the classes that there are."""
+        return {entry.label for entry in self.entries if entry.label is not None}
+
+
+def collate(samples: Sequence[Any]) -> dict[str, Any]:
+    """Return a batch of drawn examples.
+
+    It has ``images`` or ``latents`` (B, C, H, W), ``seeds`` (B,), and ``labels`` (B,) or ``captions``.
+    """
+    examples: list[Example] = [drawn.sample for drawn in samples]
+    batch: dict[str, Any] = {
+        "latents" if examples[0].latent else "images": torch.stack([example.values for example in examples]),
+        "seeds": torch.tensor([drawn.seed for drawn in samples]),
+    }
+    if examples[0].label is not None:
+        batch["labels"] = torch.tensor([example.label for example in examples])
+    else:
+        batch["captions"] = [example.caption for example in examples]
+    return batch

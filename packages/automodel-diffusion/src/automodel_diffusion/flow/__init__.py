@@ -1,0 +1,1 @@
+"""Flow matching: noise levels, the straight path between data and noise, and the loss along it."""

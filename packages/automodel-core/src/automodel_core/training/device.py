@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -18,5 +19,11 @@ def choose_device() -> torch.device:
 
 
 def to_device(batch: Batch, device: torch.device) -> dict[str, Any]:
-    """Return ``batch`` with its tensors on ``device``; everything else as it is."""
-    return {k: v.to(device, non_blocking=True) if isinstance(v, torch.Tensor) else v for k, v in batch.items()}
+    """Return ``batch`` with its tensors, also those in mappings of it, on ``device``; everything else as it is."""
+    return {key: _moved(value, device) for key, value in batch.items()}
+
+
+def _moved(value: Any, device: torch.device) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.to(device, non_blocking=True)
+    return to_device(value, device) if isinstance(value, Mapping) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,6 +59,9 @@ class BaseRecipe:
 
     trains: ClassVar[bool] = True
     """Whether there are steps: only then are warnings about the schedule of steps of use."""
+
+    alternatives: ClassVar[tuple[str, ...]] = ()
+    """Recipes (``"module:Class"``) that ``recipe:`` of a config may name to be run by the same command instead."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -254,15 +258,27 @@ def _warn(warnings: Sequence[Diagnostic]) -> None:
         print(render(warnings, sys.stderr), end="", file=sys.stderr, flush=True)
 
 
-def _check_recipe_key(config: RunConfig, recipe_class: type[BaseRecipe], catalog: Catalog) -> None:
-    """Refuse a config whose ``recipe:`` names another recipe than the one that is about to run."""
+def _recipe_that_runs(config: RunConfig, recipe_class: type[BaseRecipe], catalog: Catalog) -> type[BaseRecipe]:
+    """Return ``recipe_class``, or the alternative of its that ``recipe:`` of the config names.
+
+    Raises :class:`InputError` (AM622) when the key names a recipe of another command.
+    """
     if config.recipe is None:
-        return
+        return recipe_class
     named = load_recipe_class(find_recipe(config.recipe, catalog, config.span("recipe")))
-    if not issubclass(recipe_class, named):
+    candidates = (recipe_class, *map(_imported, recipe_class.alternatives))
+    chosen = next((candidate for candidate in candidates if issubclass(candidate, named)), None)
+    if chosen is None:
         message = f"`recipe: {config.recipe}` is not what this command runs, which is `{recipe_class.__name__}`"
         helps = ("use the command of that recipe, or remove the key",)
         raise InputError(Diagnostic("AM622", message, config.span("recipe"), helps=helps))
+    return chosen
+
+
+def _imported(name: str) -> type[BaseRecipe]:
+    module, _, attribute = name.partition(":")
+    found: type[BaseRecipe] = getattr(importlib.import_module(module), attribute)
+    return found
 
 
 def run_recipe(
@@ -299,7 +315,7 @@ def make_recipe(
     config = load_run_config(
         config_path, overrides=overrides, vocabulary=catalog.vocabulary(), required=recipe_class.required_sections
     )
-    _check_recipe_key(config, recipe_class, catalog)
+    recipe_class = _recipe_that_runs(config, recipe_class, catalog)
     _warn([w for w in config.warnings if recipe_class.trains or w.code in SPELLING_WARNINGS])
     recipe = recipe_class(config)
     recipe.host = run_host(

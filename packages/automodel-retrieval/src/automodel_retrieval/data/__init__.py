@@ -1,0 +1,1 @@
+"""Queries with their documents, from files to batches."""

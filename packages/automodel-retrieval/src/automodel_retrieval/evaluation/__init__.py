@@ -1,0 +1,1 @@
+"""How well documents are ranked."""

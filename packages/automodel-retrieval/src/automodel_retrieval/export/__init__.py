@@ -1,0 +1,1 @@
+"""The files that sentence-transformers reads beside the weights."""

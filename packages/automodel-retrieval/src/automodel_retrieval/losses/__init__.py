@@ -1,0 +1,1 @@
+"""Losses of rankings, as sums over queries or pairs."""

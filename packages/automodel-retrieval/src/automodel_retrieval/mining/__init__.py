@@ -1,0 +1,1 @@
+"""Hard negatives, from an embedded corpus."""

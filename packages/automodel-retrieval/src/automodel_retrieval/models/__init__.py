@@ -1,0 +1,1 @@
+"""Bi-encoders and cross-encoders as models that configs name."""

@@ -1,0 +1,63 @@
+"""What the recipes of bi-encoders and cross-encoders share: the tokenizer, the loss, and figures of rankings."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+from torch import nn
+
+from automodel_core.adapters.run_tokenizer import tokenizer_of
+from automodel_core.config import RunConfig
+from automodel_core.config.components import build_component
+from automodel_core.data.loader import OrderedLoader
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.diagnostics.placing import placed_at
+from automodel_core.errors import InputError
+from automodel_core.specs import NOTHING
+from automodel_core.training.recipe import BaseRecipe
+from automodel_core.training.run_state import ModelState
+from automodel_retrieval.data.retrieval_dataset import RetrievalDataset
+
+
+class RetrievalRecipe(BaseRecipe):
+    """A recipe over queries and documents."""
+
+    losses: ClassVar[tuple[type[nn.Module], ...]]
+    """What ``loss_fn`` may be; the first is taken where the config names none."""
+
+    def build_processor(self, config: RunConfig) -> Any:
+        """Return the tokenizer, with a token to pad with. Raises :class:`InputError` (AM310) when there is none."""
+        tokenizer = tokenizer_of(config)
+        if tokenizer is NOTHING:
+            helps = ("name a directory with `tokenizer.json` in `tokenizer.name_or_path`",)
+            raise InputError(Diagnostic("AM310", "there is no tokenizer to read texts with", helps=helps))
+        if tokenizer.pad_token_id is None:
+            tokenizer = copy.copy(tokenizer)
+            tokenizer.pad_token = tokenizer.eos_token
+        return tokenizer
+
+    def build_loss_fn(self, config: RunConfig) -> nn.Module:
+        """Return ``loss_fn``. Raises :class:`InputError` (AM383) for a loss that is not one of the recipe's."""
+        if config.loss_fn is None:
+            return self.losses[0]()
+        with placed_at(config.loss_fn.span, config.loss_fn.key_spans):
+            loss = build_component(config.loss_fn, config.vocabulary)
+        if not isinstance(loss, self.losses):
+            message = f"`loss_fn` is `{config.loss_fn.target}`, which does not compare queries with documents"
+            names = " or ".join(f"`automodel_retrieval.{kind.__name__}`" for kind in self.losses)
+            raise InputError(Diagnostic("AM383", message, config.span("loss_fn"), helps=(f"use {names}",)))
+        return loss
+
+    def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
+        """Check the batch's keys, the precision, and that the model embeds every token of the tokenizer."""
+        checked_dataset(loader)
+        super().check_before_training(state, loader)
+
+
+def checked_dataset(loader: OrderedLoader) -> RetrievalDataset:
+    """Return the data set of ``loader``. Raises :class:`InputError` (AM384) when it has no queries and documents."""
+    if not isinstance(loader.dataset, RetrievalDataset):
+        message = f"`{type(loader.dataset).__name__}` is not a data set of queries and documents"
+        raise InputError(Diagnostic("AM384", message, helps=("use `automodel_retrieval.RetrievalDataset`",)))
+    return loader.dataset

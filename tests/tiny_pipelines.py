@@ -65,7 +65,9 @@ def flow_scheduler() -> Any:
     """Return a scheduler of the kind that pipelines older than flow matching can use."""
     from diffusers import UniPCMultistepScheduler
 
-    return UniPCMultistepScheduler(prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=1.0)
+    return UniPCMultistepScheduler(
+        prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=1.0, steps_offset=1
+    )
 
 
 def make_dit(directory: Path) -> Path:

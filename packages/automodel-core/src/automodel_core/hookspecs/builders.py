@@ -131,8 +131,8 @@ def stateful_parts(run: RunState) -> Mapping[str, Stateful]:
 def exported_weights(run: ModelState) -> Mapping[str, torch.Tensor]:
     """Return the weights that a checkpoint shows to other tools, by the names of ``model.state_dict()``.
 
-    Where adapters alone are saved, they are taken from it. Who answers with other weights than the model trains keeps those in
-    one of :func:`stateful_parts`.
+    Where adapters alone are saved, they are taken from it. Who answers with other weights than those that train keeps
+    the latter in one of :func:`stateful_parts`.
     """
 
 

@@ -1,0 +1,1 @@
+"""The kit for testing a plugin: suites of what holds for every recipe. It needs pytest."""

@@ -46,7 +46,9 @@ def run(
     vocabulary = catalog.vocabulary()
     for problem in catalog.problems():
         warnings.warn(problem.message, stacklevel=2)
-    loaded = load_run_config(config, overrides=overrides, vocabulary=vocabulary)
+    # What else must be there, the recipe says: one that evaluates needs no optimizer.
+    needed = ("model",) if route is None else ()
+    loaded = load_run_config(config, overrides=overrides, vocabulary=vocabulary, required=needed)
     spec, chosen = _find_spec(loaded, route, catalog)
     if spec is None:
         assert chosen is not None

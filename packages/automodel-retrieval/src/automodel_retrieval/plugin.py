@@ -33,6 +33,13 @@ def routes() -> Iterable[Route]:
             "Measure recall, MRR and nDCG on held-out queries.",
             options=(RouteOption("--json", "evaluation.json", "print the result as JSON", constant="true"),),
         ),
+        Route(
+            "mine",
+            "retrieval",
+            f"{_RECIPES}.mine_hard_negatives",
+            "Find hard negatives for a data set in its corpus.",
+            options=(RouteOption("--output", "mining.output", "directory of the training file and the report"),),
+        ),
     )
 
 
@@ -53,6 +60,11 @@ def recipes() -> Iterable[RecipeSpec]:
             name="EvaluateRetrievalRecipe",
             target=f"{_RECIPES}.evaluate:EvaluateRetrievalRecipe",
             summary="Loss, recall, MRR and nDCG on held-out queries.",
+        ),
+        RecipeSpec(
+            name="MineHardNegativesRecipe",
+            target=f"{_RECIPES}.mine_hard_negatives:MineHardNegativesRecipe",
+            summary="A training file with hard negatives that a bi-encoder finds.",
         ),
     )
 
@@ -113,9 +125,8 @@ def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
 @hookimpl
 def sections() -> Iterable[SectionSpec]:
     return (
-        SectionSpec(
-            "retrieval", "automodel_retrieval.config:Retrieval", "How texts are encoded and rankings measured."
-        ),
+        SectionSpec("retrieval", "automodel_retrieval.config:Retrieval", "How texts are encoded and ranked."),
+        SectionSpec("mining", "automodel_retrieval.config:Mining", "How hard negatives are looked for."),
     )
 
 

@@ -83,6 +83,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM384": "data without queries and documents",
         "AM385": "there is no such pooling",
         "AM386": "an argument of a bi-encoder is not allowed",
+        "AM390": "embeddings of another source",
+        "AM391": "a search library is not installed",
         "AM399": "accumulation adds no negatives",
         # AM4xx: the model, its weights and the stages of the pipeline.
         "AM401": "there is no such model",

@@ -73,10 +73,9 @@ class RetrievalDataset:
 
     @cached_property
     def documents(self) -> list[Document]:
-        """The corpus; without one every document that a row holds. Each document once."""
-        if self.corpus is not None:
-            return without_repeats(list(self.corpus))
-        return without_repeats([d for row in self.rows for d in (*row.positives, *row.negatives)])
+        """The corpus and every document that a row holds, each document once."""
+        corpus = [] if self.corpus is None else list(self.corpus)
+        return without_repeats([*corpus, *(d for row in self.rows for d in (*row.positives, *row.negatives))])
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -132,9 +132,7 @@ def check_scheduler(scheduler: Any) -> None:
     kind = getattr(scheduler.config, "prediction_type", None)
     flows = "FlowMatch" in type(scheduler).__name__ or kind == "flow_prediction"
     if not flows:
-        message = (
-            f"the scheduler `{type(scheduler).__name__}` of the pipeline does not follow a flow (it takes `{kind}`)"
-        )
+        message = f"the scheduler `{type(scheduler).__name__}` does not follow a flow (it takes `{kind}`)"
         helps = (
             f"set `model.scheduler: {{{_CLASS}: FlowMatchEulerDiscreteScheduler}}`",
             "or one with `prediction_type: flow_prediction` and `use_flow_sigmas: true`",

@@ -1,0 +1,258 @@
+"""Training a denoiser: what diffusers loads of it, and what is said of a config that cannot work."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from diffusers import DiffusionPipeline, UNet2DModel
+from PIL import Image
+from safetensors.torch import load_file, save_file
+from tiny_pipelines import LABELLED_UNET, make_dit, make_stable_diffusion, write_images
+
+import automodel_core as am
+from automodel_diffusion.flow.draws import draw
+from automodel_diffusion.flow.path import on_path
+
+SAMPLING = {"labels": [0, 1, 2, 3], "num_inference_steps": 3, "guidance_scale": 2.0}
+
+
+@pytest.fixture(scope="module")
+def dit(tmp_path_factory):
+    return make_dit(tmp_path_factory.mktemp("dit"))
+
+
+@pytest.fixture
+def config(tmp_path):
+    return {
+        "model": {"_target_": "NeMoAutoDiffusionPipeline.from_config", "unet": dict(LABELLED_UNET)},
+        "parallel_scheme": {"unet": {"strategy": "fsdp2"}},
+        "dataset": {
+            "_target_": "ImageDataset",
+            "path": str(write_images(tmp_path / "images")),
+            "size": 8,
+            "channels": 1,
+            "label": "label",
+        },
+        "optimizer": {"_target_": "torch.optim.AdamW", "lr": 2e-3},
+        "dataloader": {"batch_size": 4},
+        "step_scheduler": {"max_steps": 2},
+        "checkpoint": {"directory": str(tmp_path / "run")},
+    }
+
+
+@pytest.fixture
+def latents(config, dit, tmp_path):
+    """A config of a pipeline directory with labels, in latents."""
+    config["model"] = {"_target_": "NeMoAutoDiffusionPipeline", "name_or_path": str(dit)}
+    config["parallel_scheme"] = {"transformer": {"strategy": "ddp"}}
+    path = write_images(tmp_path / "colour", edge=16, channels=3)
+    config["dataset"] |= {"path": str(path), "size": 16, "channels": 3}
+    return config
+
+
+def loaded(directory):
+    pipeline = DiffusionPipeline.from_pretrained(directory, trust_remote_code=True)
+    pipeline.set_progress_bar_config(disable=True)
+    return pipeline
+
+
+def sampled_by_diffusers(directory):
+    """Return what plain diffusers samples of ``directory`` for :data:`SAMPLING`."""
+    generators = [torch.Generator().manual_seed(number) for number in range(4)]
+    pipeline = loaded(directory)
+    return pipeline(class_labels=[0, 1, 2, 3], guidance_scale=2.0, num_inference_steps=3, generator=generators).images
+
+
+def pixels(image):
+    return np.asarray(image.convert("L"))
+
+
+def test_the_first_loss_is_that_of_a_loop_by_hand(config, records):
+    recipe = am.run({**config, "step_scheduler": {"max_steps": 1}}, route="pretrain diffusion")
+    torch.manual_seed(42)
+    model = UNet2DModel.from_config(LABELLED_UNET)
+    batch = recipe.run.stream.loader.batches(0).__next__()
+    draws = draw(recipe.config.flow_matching, batch["seeds"], batch["images"].shape[1:])
+    noisy = on_path(batch["images"], draws.noise, draws.levels)
+    labels = torch.where(draws.drop, 4, batch["labels"])
+    with torch.no_grad():
+        predicted = model(noisy, draws.levels * 1000, class_labels=labels).sample
+    expected = (predicted - (draws.noise - batch["images"])).square().mean()
+    assert records(config["checkpoint"]["directory"], "step")[0]["loss"] == pytest.approx(float(expected), rel=1e-5)
+
+
+@pytest.mark.parametrize("ema", [None, 0.5])
+def test_diffusers_loads_a_checkpoint_and_samples_the_same_images(config, tmp_path, automodel, ema):
+    config |= {"sampling": SAMPLING, "ema": {"decay": ema}}
+    am.run(config, route="pretrain diffusion")
+    saved = tmp_path / "run" / "step-2"
+    theirs = sampled_by_diffusers(saved)
+    (tmp_path / "cfg.yaml").write_text(json.dumps(config))
+    words = ("-c", tmp_path / "cfg.yaml", "--restore_from.path", saved, "--output", tmp_path / "out")
+    code, out, err = automodel("generate", "diffusion", *words)
+    assert code == 0, err
+    assert "4 images" in out
+    for number, image in enumerate(theirs):
+        ours = Image.open(tmp_path / "out" / f"{number:05d}.png")
+        assert np.array_equal(pixels(ours), pixels(image))
+    grid = Image.open(tmp_path / "run" / "samples" / "step-2.png")
+    assert grid.size == (4 * 9 - 1, 8)
+
+
+def test_a_checkpoint_shows_the_average_and_keeps_the_weights_that_train(config, tmp_path):
+    recipe = am.run({**config, "ema": {"decay": 0.9, "warmup": False}}, route="pretrain diffusion")
+    shown = load_file(tmp_path / "run/step-2/unet/diffusion_pytorch_model.safetensors")
+    state = load_file(tmp_path / "run/step-2/state/ema.safetensors")
+    name = "conv_in.weight"
+    trained = dict(recipe.run.model.named_parameters())[name]
+    assert torch.equal(shown[name], state[f"average:{name}"])
+    assert torch.equal(trained, state[f"trained:{name}"])
+    assert not torch.equal(trained, shown[name])
+
+
+def test_a_pipeline_directory_stays_one_and_only_its_denoiser_changes(latents, dit, tmp_path):
+    am.run({**latents, "sampling": {**SAMPLING, "guidance_scale": 1.0}}, route="finetune diffusion")
+    saved, source = tmp_path / "run" / "step-2", Path(dit)
+    assert type(loaded(saved)).__name__ == "DiTPipeline"
+    before, after = (load_file(d / "transformer/diffusion_pytorch_model.safetensors") for d in (source, saved))
+    assert before.keys() == after.keys()
+    assert any(not torch.equal(before[key], after[key]) for key in before)
+    frozen = "vae/diffusion_pytorch_model.safetensors"
+    assert (saved / frozen).read_bytes() == (source / frozen).read_bytes()
+
+
+def test_latents_computed_before_give_the_loss_of_the_pixels(latents, dit, tmp_path, records):
+    am.run(latents, route="finetune diffusion")
+    vae = loaded(dit).vae
+    rows = [json.loads(line) for line in (tmp_path / "colour/rows.jsonl").read_text().splitlines()]
+    for number, row in enumerate(rows):
+        values = np.asarray(Image.open(tmp_path / "colour" / row["image"]), dtype=np.float32) / 127.5 - 1
+        with torch.no_grad():
+            found = vae.encode(torch.from_numpy(values).permute(2, 0, 1)[None]).latent_dist.mode()[0]
+        save_file({"latent": found * vae.config.scaling_factor}, tmp_path / "colour" / f"{number}.safetensors")
+        row["latent"] = f"{number}.safetensors"
+    (tmp_path / "colour/latents.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    latents["dataset"] = {
+        "_target_": "LatentDataset",
+        "path": str(tmp_path / "colour/latents.jsonl"),
+        "label": "label",
+    }
+    latents["checkpoint"]["directory"] = str(tmp_path / "latent-run")
+    am.run(latents, route="finetune diffusion")
+    one, other = ([s["loss"] for s in records(tmp_path / d, "step")] for d in ("run", "latent-run"))
+    assert one == pytest.approx(other, rel=1e-4)
+
+
+def test_a_prompt_changes_what_is_sampled(config, tmp_path):
+    pipeline = make_stable_diffusion(tmp_path / "sd")
+    config["model"] = {"_target_": "NeMoAutoDiffusionPipeline", "name_or_path": str(pipeline)}
+    path = write_images(tmp_path / "colour", edge=16, channels=3)
+    config["dataset"] |= {"path": str(path), "size": 16, "channels": 3, "label": None, "caption": "caption"}
+    config["step_scheduler"]["max_steps"] = 20
+    config["sampling"] = {"prompts": ["a quarter number 0", "a quarter number 3"], "num_inference_steps": 2}
+    recipe = am.run(config, route="finetune diffusion")
+    assert "text_encoder" in recipe.run.processor.pipeline.components
+    trained = loaded(tmp_path / "run/step-20")
+    latents = [
+        trained(
+            text,
+            num_inference_steps=2,
+            height=16,
+            width=16,
+            generator=torch.Generator().manual_seed(0),
+            output_type="latent",
+        ).images
+        for text in config["sampling"]["prompts"]
+    ]
+    assert not torch.equal(*latents)
+
+
+def test_adapters_are_read_by_peft_and_change_after_a_resume(config, tmp_path):
+    import peft
+
+    config |= {"peft": {"rank": 2}, "step_scheduler": {"max_steps": 2}}
+    am.run(config, route="finetune diffusion")
+    first = load_file(tmp_path / "run/step-2/adapter_model.safetensors")
+    config |= {"restore_from": {"path": "latest"}, "step_scheduler": {"max_steps": 4}}
+    recipe = am.run(config, route="finetune diffusion")
+    second = load_file(tmp_path / "run/step-4/adapter_model.safetensors")
+    assert any(not torch.equal(first[key], second[key]) for key in first)
+
+    torch.manual_seed(42)
+    plain = UNet2DModel.from_config(LABELLED_UNET)
+    theirs = peft.PeftModel.from_pretrained(plain, tmp_path / "run/step-4").eval()
+    noisy, time, labels = torch.randn(2, 1, 8, 8), torch.tensor([100.0, 700.0]), torch.tensor([0, 3])
+    with torch.no_grad():
+        ours = recipe.run.model.eval()(noisy, time, class_labels=labels).sample
+        assert torch.allclose(theirs(noisy, time, class_labels=labels).sample, ours, atol=1e-6)
+
+
+BROKEN = {
+    "no scheme": (lambda c: c.pop("parallel_scheme"), "the section `parallel_scheme` is missing"),
+    "megatron": (
+        lambda c: c["parallel_scheme"]["unet"].update(strategy="megatron_fsdp"),
+        "`parallel_scheme.unet.strategy` must be `fsdp2` or `ddp` (`megatron_fsdp` wraps one whole model",
+    ),
+    "a component of no pipeline": (
+        lambda c: c["parallel_scheme"].update(unett={"strategy": "ddp"}),
+        "unknown key `unett` in `parallel_scheme`",
+    ),
+    "a component of another pipeline": (
+        lambda c: c["parallel_scheme"].update(vae={"strategy": "ddp"}),
+        "`parallel_scheme` names `vae`, which the pipeline does not have",
+    ),
+    "not the one that trains": (
+        lambda c: c.update(parallel_scheme={}),
+        "`parallel_scheme` does not say how `unet`, which trains, is spread",
+    ),
+    "too many ranks": (lambda c: c["parallel_scheme"]["unet"].update(dp_size=8), "is 8, and the run has 1 process"),
+    "distributed": (lambda c: c.update(distributed={"tp_size": 1}), "`distributed` has no meaning for a pipeline"),
+    "another denoiser": (
+        lambda c: c["model"]["unet"].update(_class_name="FluxTransformer2DModel"),
+        "the denoiser `FluxTransformer2DModel` cannot be trained yet",
+    ),
+    "a key it lacks": (lambda c: c["model"]["unet"].update(layer_per_block=2), "no key `layer_per_block`"),
+    "a noise scheduler": (
+        lambda c: c["model"].update(scheduler={"_class_name": "DDIMScheduler"}),
+        "`DDIMScheduler` does not follow a flow",
+    ),
+    "another size": (lambda c: c["dataset"].update(size=6), "takes 1 x 8 x 8, and the data are 1 x 6 x 6"),
+    "a class too many": (lambda c: c.update(sampling={"labels": [4]}), "has class 4, and the denoiser knows 4"),
+    "prompts for labels": (lambda c: c.update(sampling={"prompts": ["x"]}), "`sampling.prompts` has no meaning"),
+    "captions for labels": (
+        lambda c: c["dataset"].update(label=None, caption="caption"),
+        "is told a label, and the data have captions",
+    ),
+    "a loss": (lambda c: c.update(loss_fn={"_target_": "torch.nn.MSELoss"}), "flow matching has one loss"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_what_cannot_work_is_said_with_its_place_and_no_traceback(config, tmp_path, automodel, case):
+    change, says = BROKEN[case]
+    change(config)
+    (tmp_path / "cfg.yaml").write_text(json.dumps(config, indent=1))
+    code, _, err = automodel("pretrain", "diffusion", "-c", tmp_path / "cfg.yaml")
+    assert code == 2, err
+    assert says in err
+    assert "cfg.yaml:" in err
+    assert "help: " in err or " must be " in err
+    assert "Traceback" not in err
+    assert not list(tmp_path.glob("run/step-*"))
+
+
+def test_a_directory_that_is_no_pipeline_is_refused(config, tmp_path):
+    (tmp_path / "empty").mkdir()
+    config["model"] = {"_target_": "NeMoAutoDiffusionPipeline", "name_or_path": str(tmp_path / "empty")}
+    with pytest.raises(am.InputError, match=r"has no `model_index\.json`: it is no pipeline"):
+        am.run(config, route="finetune diffusion")
+
+
+def test_a_pipeline_of_the_python_door_is_one_of_diffusers(dit):
+    from automodel_diffusion.models.pipeline import AutoDiffusionPipeline
+
+    assert type(AutoDiffusionPipeline.from_pretrained(str(dit))).__name__ == "DiTPipeline"
+    made = AutoDiffusionPipeline.from_config(unet=LABELLED_UNET)
+    assert made(class_labels=[0], num_inference_steps=1).images[0].size == (8, 8)

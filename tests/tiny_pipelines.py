@@ -39,7 +39,7 @@ def write_images(directory: Path, count: int = 24, *, edge: int = 8, channels: i
         values[row * half : (row + 1) * half, column * half : (column + 1) * half] += 180
         name = f"images/{number}.png"
         Image.fromarray(values[..., 0] if channels == 1 else values).save(directory / name)
-        lines.append(json.dumps({"image": name, "label": label, "caption": f"a quarter number {label}"}))
+        lines.append(json.dumps({"image": name, "label": label, "caption": f"part {label}"}))
     (directory / "rows.jsonl").write_text("\n".join(lines))
     return directory
 

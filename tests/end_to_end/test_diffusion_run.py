@@ -151,7 +151,7 @@ def test_a_prompt_changes_what_is_sampled(config, tmp_path):
     path = write_images(tmp_path / "colour", edge=16, channels=3)
     config["dataset"] |= {"path": str(path), "size": 16, "channels": 3, "label": None, "caption": "caption"}
     config["step_scheduler"]["max_steps"] = 20
-    config["sampling"] = {"prompts": ["a quarter number 0", "a quarter number 3"], "num_inference_steps": 2}
+    config["sampling"] = {"prompts": ["part 0", "part 3"], "num_inference_steps": 2}
     recipe = am.run(config, route="finetune diffusion")
     assert "text_encoder" in recipe.run.processor.pipeline.components
     trained = loaded(tmp_path / "run/step-20")

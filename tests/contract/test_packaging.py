@@ -11,6 +11,7 @@ import venv
 import zipfile
 from pathlib import Path
 
+import attrs
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -39,35 +40,47 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def environment(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with core and llm from their wheels; it shares third-party libraries, and nothing of ours."""
-    directory = tmp_path_factory.mktemp("environment")
-    venv.create(directory / "venv", symlinks=True)
-    shared = directory / "shared"
-    shared.mkdir()
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Third-party libraries of this environment, and nothing of ours."""
+    directory = tmp_path_factory.mktemp("shared")
     for scheme in {"purelib", "platlib"}:
         for entry in Path(sysconfig.get_path(scheme)).iterdir():
             ours = entry.name.startswith(("automodel", "_automodel", "__editable__")) or entry.suffix == ".pth"
-            if not ours and not (shared / entry.name).exists():
-                (shared / entry.name).symlink_to(entry)
-    python = directory / "venv" / "bin" / "python"
+            if not ours and not (directory / entry.name).exists():
+                (directory / entry.name).symlink_to(entry)
+    return directory
+
+
+@attrs.frozen
+class Environment:
+    """A fresh environment with the wheels of core and one domain, whose command is ``finetune <domain>``."""
+
+    domain: str
+    domains: frozenset[str]
+    directory: Path
+
+    def program(self, name: str) -> Path:
+        return self.directory / "venv" / "bin" / name
+
+
+DOMAINS = {"llm": {"llm"}, "diffusion": {"diffusion"}, "retrieval": {"retrieval"}}
+"""Each domain, and the domains that its wheel brings with it."""
+
+
+@pytest.fixture(scope="module", params=DOMAINS)
+def environment(
+    request: pytest.FixtureRequest, wheels: dict[str, Path], shared: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Environment:
+    directory = tmp_path_factory.mktemp(request.param)
+    venv.create(directory / "venv", symlinks=True)
+    made = Environment(request.param, frozenset(DOMAINS[request.param]), directory)
+    python = made.program("python")
     site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=directory).strip()
     (Path(site) / "shared.pth").write_text(f"{shared}\n")
-    chosen = [wheels["automodel-core"], wheels["automodel-llm"]]
-    run(
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        python,
-        "install",
-        "-q",
-        "--no-deps",
-        "--no-index",
-        *chosen,
-        cwd=directory,
-    )
-    return directory
+    chosen = [wheels["automodel-core"], *(wheels[f"automodel-{domain}"] for domain in sorted(made.domains))]
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index")
+    run(*pip, *chosen, cwd=directory)
+    return made
 
 
 def test_every_package_is_built(wheels: dict[str, Path]) -> None:
@@ -93,29 +106,30 @@ def test_a_wheel_has_everything_of_its_package_and_nothing_else(wheels: dict[str
     assert "License-Expression: Apache-2.0" in metadata
 
 
-def test_core_and_llm_alone_bring_the_routes_of_llm_and_of_no_other_domain(environment: Path) -> None:
-    automodel = environment / "venv" / "bin" / "automodel"
-    text = run(automodel, "--help", cwd=environment)
+def test_core_and_a_domain_bring_the_routes_of_that_domain_and_of_no_other(environment: Environment) -> None:
+    text = run(environment.program("automodel"), "--help", cwd=environment.directory)
     routes = [line.split()[:2] for line in text.partition("commands:\n")[2].partition("\n\n")[0].splitlines()]
-    assert ["finetune", "llm"] in routes
-    assert {domain for _, domain in routes} == {"llm"}
-    plugins = json.loads(run(automodel, "plugins", "list", "--json", cwd=environment))
-    assert [(plugin["name"], plugin["status"]) for plugin in plugins] == [("llm", "ok")]
+    assert ["finetune", environment.domain] in routes
+    assert {domain for _, domain in routes} == environment.domains
+    listed = run(environment.program("automodel"), "plugins", "list", "--json", cwd=environment.directory)
+    found = {plugin["name"]: plugin["status"] for plugin in json.loads(listed)}
+    assert found == dict.fromkeys(environment.domains, "ok")
 
 
-def test_what_runs_there_comes_from_the_wheels(environment: Path) -> None:
-    program = "import automodel_core, automodel_llm, sys; print(automodel_core.__file__, automodel_llm.__file__)"
-    files = run(environment / "venv" / "bin" / "python", "-c", program, cwd=environment).split()
-    assert all(Path(file).is_relative_to(environment / "venv") for file in files)
+def test_what_runs_there_comes_from_the_wheels(environment: Environment) -> None:
+    module = f"automodel_{environment.domain}"
+    program = f"import automodel_core, {module}; print(automodel_core.__file__, {module}.__file__)"
+    files = run(environment.program("python"), "-c", program, cwd=environment.directory).split()
+    assert all(Path(file).is_relative_to(environment.directory / "venv") for file in files)
 
 
-def test_the_recipe_of_a_route_can_be_imported_there(environment: Path) -> None:
-    """Nothing outside the two wheels and their dependencies is needed up to the point where a config is read."""
+def test_the_recipe_of_a_route_can_be_imported_there(environment: Environment) -> None:
+    """Nothing outside the wheels and their dependencies is needed up to the point where a config is read."""
     done = subprocess.run(
-        [environment / "venv" / "bin" / "automodel", "finetune", "llm", "-c", "missing.yaml"],
+        [environment.program("automodel"), "finetune", environment.domain, "-c", "missing.yaml"],
         capture_output=True,
         text=True,
-        cwd=environment,
+        cwd=environment.directory,
         timeout=300,
         check=False,
     )

@@ -9,7 +9,9 @@ from typing import Any
 
 from torch import nn
 
+from automodel_core.adapters.position_check import check_positions
 from automodel_core.adapters.run_tokenizer import tokenizer_of
+from automodel_core.adapters.vocabulary_check import check_vocabulary
 from automodel_core.config import RunConfig
 from automodel_core.config.components import build_component
 from automodel_core.data.loader import OrderedLoader
@@ -22,6 +24,7 @@ from automodel_core.training.component_check import check_components
 from automodel_core.training.device import to_device
 from automodel_core.training.recipe import BaseRecipe
 from automodel_core.training.run_state import ModelState
+from automodel_llm.data.cached_dataset import CachedDataset
 from automodel_llm.data.chat.template import with_chat_template
 from automodel_llm.data.collate import PaddedCollate
 from automodel_llm.data.preview import preview_text
@@ -57,9 +60,13 @@ class TrainFinetuneRecipe(BaseRecipe):
         return preview_text(loader, processor, split, rows)
 
     def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
-        """Check the batch's keys, the precision, and that the model embeds every token of the tokenizer."""
+        """Check the batch's keys, the precision, and that the model knows every token and every position."""
         super().check_before_training(state, loader)
-        check_vocabulary(state)
+        if state.processor is not NOTHING:
+            check_vocabulary(state.model, state.processor, self.config.span("model.name_or_path"))
+        if isinstance(loader.dataset, CachedDataset):
+            longest = int(loader.dataset.token_counts()[0].max())
+            check_positions(state.model, longest, self.config.span("dataset.max_seq_length"))
 
     def build_loss_fn(self, config: RunConfig) -> SummedTokenLoss:
         """Return ``loss_fn`` as a sum over supervised tokens; cross-entropy when the config names none."""
@@ -85,21 +92,6 @@ class TrainFinetuneRecipe(BaseRecipe):
         if run.processor is not NOTHING:
             run.processor.save_pretrained(directory)
         return True
-
-
-def check_vocabulary(state: ModelState) -> None:
-    """Raise :class:`InputError` when the tokenizer has ids that the model's embedding lacks."""
-    if state.processor is NOTHING:
-        return
-    embedding = state.model.get_input_embeddings()  # type: ignore[operator]
-    known, embedded = len(state.processor), embedding.num_embeddings
-    if known > embedded:
-        message = f"the tokenizer has {known} tokens and the model embeds {embedded}"
-        helps = (
-            "name the tokenizer that belongs to the model in `tokenizer.name_or_path`",
-            "after adding tokens, save the model with `resize_token_embeddings` of transformers",
-        )
-        raise InputError(Diagnostic("AM434", message, state.config.span("model.name_or_path"), helps=helps))
 
 
 def token_loss(run: ModelState, batch: Batch) -> StepLoss:

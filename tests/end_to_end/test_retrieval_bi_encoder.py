@@ -105,13 +105,12 @@ def test_separate_encoders_part_from_the_same_start_and_go_on_from_their_checkpo
 
 
 def test_training_raises_recall_on_held_out_queries(config, tmp_path, records):
-    config["step_scheduler"] |= {"max_steps": 60, "val_check_interval": 30}
+    config["step_scheduler"] |= {"max_steps": 40, "val_check_interval": 2}
     config["retrieval"]["cutoffs"] = [1, 5]
     run(config)
-    first, last = records(tmp_path / "run", "validation")
+    first, *_, last = records(tmp_path / "run", "validation")
     assert {"recall@1", "recall@5", "mrr", "ndcg@5"} <= first.keys()
-    assert first["mrr"] < last["mrr"]
-    assert last["mrr"] > 0.7
+    assert first["mrr"] + 0.2 < last["mrr"]
 
 
 RESUMED = {
@@ -237,3 +236,14 @@ def test_a_decoder_s_last_token_is_the_text_s_on_either_side_of_padding(config, 
     with torch.no_grad():
         _, together = state.model(document={k: padded[k] for k in ("input_ids", "attention_mask")})
     torch.testing.assert_close(together, embeddings_of(state, "document"), atol=1e-5, rtol=1e-4)
+
+
+def test_a_tokenizer_with_more_tokens_than_the_model_embeds_is_refused_before_the_first_step(config, tmp_path):
+    from transformers import BertConfig, BertModel
+
+    small = BertConfig(vocab_size=10, hidden_size=32, intermediate_size=48, num_hidden_layers=1, num_attention_heads=4)
+    BertModel(small).save_pretrained(tmp_path / "small")
+    config["tokenizer"] = {"name_or_path": config["model"]["name_or_path"]}
+    config["model"]["name_or_path"] = str(tmp_path / "small")
+    with pytest.raises(am.InputError, match="has 30 tokens and the model embeds 10"):
+        run(config)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from torch import nn
 
 from automodel_core.adapters.run_tokenizer import tokenizer_of
+from automodel_core.adapters.vocabulary_check import check_vocabulary
 from automodel_core.config import RunConfig
 from automodel_core.config.components import build_component
 from automodel_core.data.loader import OrderedLoader
@@ -53,6 +55,12 @@ class RetrievalRecipe(BaseRecipe):
         """Check the batch's keys, the precision, and that the model embeds every token of the tokenizer."""
         checked_dataset(loader)
         super().check_before_training(state, loader)
+        for encoder in self.encoders_of(state.model):
+            check_vocabulary(encoder, state.processor, self.config.span("model.name_or_path"))
+
+    def encoders_of(self, model: nn.Module) -> Sequence[nn.Module]:
+        """Return the transformers models that read texts."""
+        return (model,)
 
 
 def checked_dataset(loader: OrderedLoader) -> RetrievalDataset:

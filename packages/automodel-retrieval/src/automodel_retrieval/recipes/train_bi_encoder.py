@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
+from torch import nn
 
 from automodel_core.config import RunConfig
 from automodel_core.data.loader import OrderedLoader
@@ -21,7 +22,7 @@ from automodel_retrieval.evaluation.ranking import ranking_metrics
 from automodel_retrieval.evaluation.retrieving import distinct_queries, ranks_in_corpus, relevant_places
 from automodel_retrieval.export.bi_encoder_files import write_sentence_transformer
 from automodel_retrieval.losses.info_nce import InfoNCE
-from automodel_retrieval.models.bi_encoder import Side
+from automodel_retrieval.models.bi_encoder import BiEncoder, Side
 from automodel_retrieval.recipes.gradient_cache import cached_backward
 from automodel_retrieval.recipes.retrieval_recipe import RetrievalRecipe, checked_dataset
 
@@ -46,6 +47,11 @@ class TrainBiEncoderRecipe(RetrievalRecipe):
         warning = negatives_warning(self.config)
         if warning is not None:
             print(render([warning], sys.stderr), end="", file=sys.stderr, flush=True)
+
+    def encoders_of(self, model: nn.Module) -> Sequence[nn.Module]:
+        """Return the encoder, or the query's and the document's."""
+        assert isinstance(model, BiEncoder)
+        return tuple(model.towers().values())
 
     def count_targets(self, batch: Batch) -> int:
         """Return the number of queries."""

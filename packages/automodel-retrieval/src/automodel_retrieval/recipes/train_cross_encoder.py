@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 
 from automodel_core.config import RunConfig
+from automodel_core.config.components import resolve_target
 from automodel_core.data.loader import OrderedLoader
 from automodel_core.training.batches import Batch, StepLoss
 from automodel_core.training.device import to_device
@@ -34,7 +35,8 @@ class TrainCrossEncoderRecipe(RetrievalRecipe):
     @property
     def _per_query(self) -> bool:
         section = self.config.loss_fn
-        return section is not None and section.target.rpartition(".")[2] == GroupContrastive.__name__
+        chosen = self.losses[0] if section is None else resolve_target(section, self.config.vocabulary)
+        return isinstance(chosen, type) and issubclass(chosen, GroupContrastive)
 
     def batch_loss(self, run: ModelState, batch: Batch) -> StepLoss:
         """Return the summed loss over the targets of ``batch``, with its graph."""

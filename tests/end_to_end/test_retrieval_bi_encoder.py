@@ -67,6 +67,7 @@ CASES = {
     "shared": {},
     "cls without normalisation": {"model": {"pooling": "cls", "normalize": False}},
     "separate, last token": {"model": {"share_encoder": False, "pooling": "last_token"}},
+    "adapters on a shared encoder": {"peft": {"rank": 4}},
 }
 
 
@@ -74,7 +75,8 @@ CASES = {
 def test_sentence_transformers_reads_the_checkpoint_and_gives_the_same_embeddings(config, case, tmp_path):
     from sentence_transformers import SentenceTransformer
 
-    config["model"] |= CASES[case].get("model", {})
+    for section, values in CASES[case].items():
+        config[section] = {**config.get(section, {}), **values}
     state = run(config)
     peer = SentenceTransformer(str(tmp_path / "run" / "step-4"), device="cpu")
     for side, encode in (("query", peer.encode_query), ("document", peer.encode_document)):

@@ -97,19 +97,12 @@ class RetrievalDataset:
         """Return documents that are neither known positives nor negatives already; fewer where there are no more."""
         if not self.random_negatives:
             return []
-        taken = Known([*row.known, *negatives])
-        found: list[Document] = []
-        for place in draw.sample(range(len(self.documents)), len(self.documents)) if len(self.documents) < 64 else ():
-            if len(found) < self.random_negatives and self.documents[place] not in taken:
-                found.append(self.documents[place])
-        tries = 0
-        while len(self.documents) >= 64 and len(found) < self.random_negatives and tries < 100 * self.random_negatives:
-            tries += 1
-            document = self.documents[draw.randrange(len(self.documents))]
-            if document not in taken:
-                found.append(document)
-                taken.add(document)
-        return found
+        not_these = [*row.known, *negatives]
+        taken = Known(not_these)
+        # A document of these is the same as at most two of the corpus: one by its text, one by its id.
+        enough = min(self.random_negatives + 2 * len(not_these), len(self.documents))
+        drawn = (self.documents[place] for place in draw.sample(range(len(self.documents)), enough))
+        return [document for document in drawn if document not in taken][: self.random_negatives]
 
 
 def _query_columns(mapping: Mapping[str, str | None] | None) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,9 +46,9 @@ def run(
     vocabulary = catalog.vocabulary()
     for problem in catalog.problems():
         warnings.warn(problem.message, stacklevel=2)
-    # What else must be there, the recipe says: one that evaluates needs no optimizer.
-    needed = ("model",) if route is None else ()
-    loaded = load_run_config(config, overrides=overrides, vocabulary=vocabulary, required=needed)
+    loaded = load_run_config(
+        config, overrides=overrides, vocabulary=vocabulary, required=_sections_needed(route, catalog)
+    )
     spec, chosen = _find_spec(loaded, route, catalog)
     if spec is None:
         assert chosen is not None
@@ -88,6 +88,16 @@ def prepare_recipe(
         message = "the command of this config declares no recipe class, so that nothing can be built apart from a run"
         raise InputError(Diagnostic("AM319", message))
     return make_recipe(load_recipe_class(spec), config, overrides=overrides, plugin_files=plugin_files, catalog=catalog)
+
+
+def _sections_needed(route: str | None, catalog: Catalog) -> Collection[str]:
+    """Return what the recipe of ``route`` cannot do without: one that evaluates needs no optimizer."""
+    from automodel_core.config.load import REQUIRED_SECTIONS
+
+    if route is None:
+        return REQUIRED_SECTIONS
+    spec = _recipe_of_route(_named_route(route, catalog).spec, catalog)
+    return () if spec is None else load_recipe_class(spec).required_sections
 
 
 def _find_spec(

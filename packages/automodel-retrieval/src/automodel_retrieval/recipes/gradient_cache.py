@@ -72,8 +72,11 @@ def cached_backward(
     (total / normaliser).backward()
     gradients = {side: iter(_gradient(leaf).split(chunk_size)) for side, leaf in zip(_SIDES, leaves, strict=True)}
     for chunk in chunks:
+        gradient = next(gradients[chunk.side])
         chunk.state.restore()
-        _run(model, chunk.side, chunk.tokens).backward(next(gradients[chunk.side]))
+        made = _run(model, chunk.side, chunk.tokens)
+        if made.requires_grad:  # not that of an encoder whose every weight is frozen
+            made.backward(gradient)
     after.restore()
     return total.detach()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -40,6 +41,8 @@ def run(
     """
     from automodel_core.config import load_run_config
 
+    if not isinstance(config, (str, os.PathLike, Mapping)):
+        raise TypeError(f"`config` must be the path of a file or a mapping, not {type(config).__name__}")
     overrides = overrides if isinstance(overrides, Mapping) else tuple(overrides)
     plugins, plugin_files = tuple(plugins), tuple(plugin_files)
     catalog = Catalog.discover()

@@ -117,7 +117,8 @@ def _component(
     if TARGET_KEY not in node.entries:
         helps = did_you_mean(TARGET_KEY, (str(name) for name in node.entries))
         example = f"add `_target_: …` below `{key}:`, the dotted name of a callable"
-        message = f"`{key}` needs a `_target_`"
+        lender = TARGET_FROM.get(key)
+        message = f"`{key}` needs a `_target_`" + (f", or a `{lender}` to take it from" if lender else "")
         problems.append(Diagnostic("AM201", message, key_span, "has no `_target_`", (*helps, example)))
         return None
     reader = ComponentReader()

@@ -114,6 +114,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM432": "`freeze.trainable` names what a `peft` checkpoint does not hold",
         "AM433": "float16 weights cannot be trained here",
         "AM434": "the tokenizer has more tokens than the model embeds",
+        "AM435": "samples are longer than the positions that the model embeds",
         "AM440": "training in FP8 is not available",
         "AM441": "quantization-aware training is not available",
         "AM442": "splitting a model over processes is not available",
@@ -183,6 +184,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM920": "nothing is left to train",
         "AM930": "rows are left out of training",
         "AM931": "the cache cannot be written",
+        "AM932": "samples are longer than the model was made for",
     }
 )
 

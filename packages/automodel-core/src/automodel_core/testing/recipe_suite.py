@@ -103,7 +103,9 @@ class RecipeSuite:
                 recipe.append((run, {name: p.detach().clone() for name, p in run.model.named_parameters()}))
 
         self.run(config, tmp_path / "run", plugins=[Look()], freeze={"patterns": [self.frozen]})
-        (run, before), moved, stayed = recipe[0], [], []
+        run, before = recipe[0]
+        moved: list[tuple[str, bool]] = []
+        stayed: list[tuple[str, bool]] = []
         for name, parameter in run.model.named_parameters():
             (stayed if parameter.detach().equal(before[name]) else moved).append((name, parameter.requires_grad))
         assert any(not trains for _, trains in stayed)

@@ -84,5 +84,8 @@ def _preempted_message(run: RunState, received: str) -> str:
 def _finite_mean(loss: StepLoss, group: Group) -> float:
     """Return the mean loss over targets. Raises :class:`RunFailedError` when it is not finite."""
     if not math.isfinite(loss.mean):
-        raise RunFailedError(f"the loss of step {group.step} is {loss.mean}; the step was not taken")
+        raise RunFailedError(
+            f"the loss of step {group.step} is {loss.mean}; the step was not taken. Look at the samples of that step, "
+            "lower `optimizer.lr` or lengthen its warm-up; checkpoints written before are untouched"
+        )
     return loss.mean

@@ -78,7 +78,12 @@ def restore_run(run: RunState, state: SavedState) -> None:
         epoch, micro_batch = run.stream.position()
         run.scheduler.load_state_dict({"step": state.progress["step"], "epoch": epoch, "micro_batch": micro_batch})
     except (ValueError, KeyError) as error:
-        raise InputError(Diagnostic("AM509", f"the checkpoint does not fit this run: {error}", span)) from None
+        advice = (
+            "give the config of the checkpoint, which its `state/config.json` has",
+            "to start from its weights alone, name it in `model.name_or_path` and leave out `restore_from`",
+        )
+        message = f"the checkpoint does not fit this run: {error}"
+        raise InputError(Diagnostic("AM509", message, span, helps=advice)) from None
     restore_random_state(state.random_tensors, state.random_values)
 
 

@@ -8,8 +8,12 @@ from torch import nn
 
 def same_documents(known_keys_QK2: torch.Tensor, document_keys_D2: torch.Tensor) -> torch.Tensor:
     """Return (Q, D): which documents are the same, by text or by id, as one that answers the query."""
-    equal_QKD2 = known_keys_QK2[:, :, None, :] == document_keys_D2[None, None, :, :]
-    return equal_QKD2.any(-1).any(1)
+    same_QD = torch.zeros(len(known_keys_QK2), len(document_keys_D2), dtype=torch.bool, device=known_keys_QK2.device)
+    # One (Q, D) comparison at a time: all of them at once would be larger than the logits by K.
+    for known_Q2 in known_keys_QK2.unbind(1):
+        for known_Q, document_D in zip(known_Q2.unbind(1), document_keys_D2.unbind(1), strict=True):
+            same_QD |= known_Q[:, None] == document_D[None, :]
+    return same_QD
 
 
 def negatives_of(
@@ -28,11 +32,10 @@ def negatives_of(
     """
     negatives_QD = torch.ones_like(given_QD) if in_batch else given_QD.clone()
     negatives_QD &= ~same_documents(known_keys_QK2, document_keys_D2)
-    equal_DD = (document_keys_D2[:, None, :] == document_keys_D2[None, :, :]).any(-1)
-    # The first of several equal documents among those that count for the query stands for all of them.
-    earlier_DD = equal_DD.tril(-1)
-    repeated_QD = (negatives_QD.float() @ earlier_DD.T.float()) > 0
-    negatives_QD &= ~repeated_QD
+    earlier_DD = same_documents(document_keys_D2[:, None, :], document_keys_D2).tril(-1)
+    if earlier_DD.any():  # never within one batch, where the collate function keeps each document once
+        # The first of several equal documents among those that count for the query stands for all of them.
+        negatives_QD &= ~((negatives_QD.float() @ earlier_DD.T.float()) > 0)
     negatives_QD[torch.arange(len(positive_Q), device=positive_Q.device), positive_Q] = False
     return negatives_QD
 

@@ -48,7 +48,7 @@ def make_encoder(directory: Path, *, seed: int = 0, dropout: float = 0.0, paddin
         intermediate_size=48,
         num_hidden_layers=2,
         num_attention_heads=4,
-        max_position_embeddings=64,
+        max_position_embeddings=128,
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
     )

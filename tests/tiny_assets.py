@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from retrieval_made import make_encoder, pairs, write_rows
 from tiny import llama_config, make_model
 from tiny_pipelines import write_images
 
@@ -39,9 +40,26 @@ def digits(directory: Path) -> None:
     (directory / "validation.jsonl").write_text("\n".join(rows[:4]))
 
 
+def minilm(directory: Path) -> None:
+    directory.mkdir(parents=True)
+    make_encoder(directory)
+
+
+def wikipedia_passages(directory: Path) -> None:
+    directory.mkdir(parents=True)
+    for split, count in (("train", 40), ("validation", 12)):
+        rows = [
+            {"query": row["query"], "positive": {"id": f"{split} {i}", "text": row["positive"]}}
+            for i, row in enumerate(pairs(count, seed=count))
+        ]
+        write_rows(directory / f"{split}.jsonl", rows)
+
+
 MAKERS: dict[str, Maker] = {
     "smollm2-135m-instruct": smollm2,
     "wikipedia-descriptions": wikipedia_descriptions,
     "digits": digits,
+    "minilm-l6-v2": minilm,
+    "wikipedia-passages": wikipedia_passages,
 }
 """By the name of the asset."""

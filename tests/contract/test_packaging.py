@@ -63,7 +63,7 @@ class Environment:
         return self.directory / "venv" / "bin" / name
 
 
-DOMAINS = {"llm": {"llm"}, "diffusion": {"diffusion"}, "retrieval": {"retrieval"}}
+DOMAINS = {"llm": {"llm"}, "vlm": {"vlm", "llm"}, "diffusion": {"diffusion"}, "retrieval": {"retrieval"}}
 """Each domain, and the domains that its wheel brings with it."""
 
 

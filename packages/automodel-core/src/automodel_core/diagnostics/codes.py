@@ -75,6 +75,13 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM361": "a wheel is not the expected one",
         "AM362": "an asset is not fetched",
         "AM363": "there is no such asset",
+        # AM37x: images.
+        "AM370": "there is no processor of images",
+        "AM371": "an image file is not there",
+        "AM372": "an image cannot be read",
+        "AM373": "images and their places in the text differ in number",
+        "AM374": "a chat template leaves images out",
+        "AM375": "data without images for a model of images",
         # AM38x, AM39x: queries and documents.
         "AM380": "a query without a document that answers it",
         "AM381": "a row names a document that the corpus does not have",

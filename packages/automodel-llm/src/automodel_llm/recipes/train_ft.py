@@ -45,7 +45,7 @@ class TrainFinetuneRecipe(BaseRecipe):
         template = None if config.dataset is None else config.dataset.kwargs.get("chat_template")
         return with_chat_template(tokenizer, template) if tokenizer is not NOTHING and template else tokenizer
 
-    def build_collate(self, config: RunConfig, split: str, processor: Any) -> PaddedCollate:
+    def build_collate(self, config: RunConfig, split: str, processor: Any) -> Any:
         """Return what pads samples to the longest."""
         return PaddedCollate(_pad_id(processor))
 

@@ -68,4 +68,6 @@ def conversation_of(
 
 def _says_something(message: Message) -> bool:
     content = message.get("content")
-    return bool(message.get("tool_calls")) or (isinstance(content, str) and bool(content.strip()))
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = (part.get("text") for part in parts)
+    return bool(message.get("tool_calls")) or any(isinstance(text, str) and text.strip() for text in texts)

@@ -1,0 +1,1 @@
+"""Conversations and questions with images."""

@@ -1,0 +1,1 @@
+"""The model classes of the vision-language domain."""

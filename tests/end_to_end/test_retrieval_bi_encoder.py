@@ -249,3 +249,12 @@ def test_a_tokenizer_with_more_tokens_than_the_model_embeds_is_refused_before_th
     config["model"]["name_or_path"] = str(tmp_path / "small")
     with pytest.raises(am.InputError, match="has 30 tokens and the model embeds 10"):
         run(config)
+
+
+def test_texts_longer_than_the_model_s_positions_are_refused_before_the_first_step(config):
+    config["retrieval"]["document_max_length"] = 200
+    with pytest.raises(am.InputError, match="128 positions") as error:
+        run(config)
+    (problem,) = error.value.diagnostics
+    assert problem.code == "AM435"
+    assert "set `retrieval.document_max_length: 128`" in problem.helps

@@ -11,8 +11,10 @@ from automodel_core.diagnostics import Diagnostic, Span, render
 from automodel_core.errors import InputError
 
 
-def check_positions(model: nn.Module, longest: int, span: Span | None) -> None:
+def check_positions(model: nn.Module, longest: int, span: Span | None, *, key: str = "dataset.max_seq_length") -> None:
     """Compare the tokens of the longest sample with the positions that a transformers model was made for.
+
+    ``key`` of the config is what makes samples shorter.
 
     Raises :class:`InputError` (AM435) when the model has an embedding for each position, and so none for the rest.
     Warns (AM932) when positions are computed: the model then sees some that it was not trained on.
@@ -23,7 +25,7 @@ def check_positions(model: nn.Module, longest: int, span: Span | None) -> None:
     if not isinstance(known, int) or longest <= known:
         return
     message = f"the longest sample has {longest} tokens, and the model was made for {known} positions"
-    helps = (f"set `dataset.max_seq_length: {known}`", "or choose a model for longer sequences")
+    helps = (f"set `{key}: {known}`", "or choose a model for longer sequences")
     if _embeds_positions(model, known):
         raise InputError(Diagnostic("AM435", message, span, helps=helps))
     warning = Diagnostic("AM932", message, span, helps=helps, severity="warning")

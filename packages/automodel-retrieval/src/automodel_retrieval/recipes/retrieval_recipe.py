@@ -6,8 +6,10 @@ import copy
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import attrs
 from torch import nn
 
+from automodel_core.adapters.position_check import check_positions
 from automodel_core.adapters.run_tokenizer import tokenizer_of
 from automodel_core.adapters.vocabulary_check import check_vocabulary
 from automodel_core.config import RunConfig
@@ -27,6 +29,9 @@ class RetrievalRecipe(BaseRecipe):
 
     losses: ClassVar[tuple[type[nn.Module], ...]]
     """What ``loss_fn`` may be; the first is taken where the config names none."""
+
+    length_keys: ClassVar[tuple[str, ...]] = ("query_max_length", "document_max_length")
+    """The keys of ``retrieval`` that say how long what the model reads may be."""
 
     def build_processor(self, config: RunConfig) -> Any:
         """Return the tokenizer, with a token to pad with. Raises :class:`InputError` (AM310) when there is none."""
@@ -52,11 +57,15 @@ class RetrievalRecipe(BaseRecipe):
         return loss
 
     def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
-        """Check the batch's keys, the precision, and that the model embeds every token of the tokenizer."""
+        """Check the batch's keys, the precision, and that the model has a place for every token and position."""
         checked_dataset(loader)
         super().check_before_training(state, loader)
         for encoder in self.encoders_of(state.model):
             check_vocabulary(encoder, state.processor, self.config.span("model.name_or_path"))
+            for key in self.length_keys:
+                path = f"retrieval.{key}"
+                longest = attrs.asdict(self.config.retrieval)[key]
+                check_positions(encoder, longest, self.config.span(path), key=path)
 
     def encoders_of(self, model: nn.Module) -> Sequence[nn.Module]:
         """Return the transformers models that read texts."""

@@ -15,12 +15,15 @@ from automodel_core.adapters.vocabulary_check import check_vocabulary
 from automodel_core.config import RunConfig
 from automodel_core.config.components import build_component
 from automodel_core.data.loader import OrderedLoader
+from automodel_core.data.preview import DataPreview
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.diagnostics.placing import placed_at
 from automodel_core.errors import InputError
 from automodel_core.specs import NOTHING
+from automodel_core.training.component_check import check_components
 from automodel_core.training.recipe import BaseRecipe
 from automodel_core.training.run_state import ModelState
+from automodel_retrieval.data.preview import preview_pairs
 from automodel_retrieval.data.retrieval_dataset import RetrievalDataset
 
 
@@ -55,6 +58,17 @@ class RetrievalRecipe(BaseRecipe):
             names = " or ".join(f"`automodel_retrieval.{kind.__name__}`" for kind in self.losses)
             raise InputError(Diagnostic("AM383", message, config.span("loss_fn"), helps=(f"use {names}",)))
         return loss
+
+    def preview_data(self, split: str, rows: int) -> DataPreview:
+        """Return queries with their documents as text, and figures over all of ``split``."""
+        check_components(self.config)
+        processor = self.host.build("build_processor", config=self.config)
+        loader = self.host.build("build_dataloader", config=self.config, split=split, processor=processor)
+        if loader is NOTHING:
+            section = "dataset" if split == "train" else "validation_dataset"
+            raise InputError(Diagnostic("AM303", f"the config has no `{section}` to preview"))
+        checked_dataset(loader)
+        return preview_pairs(loader, processor, split, rows)
 
     def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
         """Check the batch's keys, the precision, and that the model has a place for every token and position."""

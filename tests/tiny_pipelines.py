@@ -44,7 +44,7 @@ def write_images(directory: Path, count: int = 24, *, edge: int = 8, channels: i
     return directory
 
 
-def make_autoencoder(channels: int = 3) -> Any:
+def make_autoencoder(channels: int = 3, *, shift: float | None = None) -> Any:
     """Return an autoencoder with random weights, which halves the edge."""
     from diffusers import AutoencoderKL
 
@@ -58,6 +58,7 @@ def make_autoencoder(channels: int = 3) -> Any:
         latent_channels=4,
         norm_num_groups=4,
         scaling_factor=0.5,
+        shift_factor=shift,
     )
 
 
@@ -91,7 +92,7 @@ def make_dit(directory: Path) -> Path:
 def make_stable_diffusion(directory: Path) -> Path:
     """Save a pipeline of latents with prompts: a UNet, an autoencoder, a text encoder with its tokenizer."""
     from diffusers import StableDiffusionPipeline, UNet2DConditionModel
-    from transformers import CLIPTextConfig, CLIPTextModel
+    from transformers import CLIPTextModel
 
     torch.manual_seed(0)
     unet = UNet2DConditionModel(
@@ -106,19 +107,9 @@ def make_stable_diffusion(directory: Path) -> Path:
         attention_head_dim=4,
         norm_num_groups=4,
     )
-    text = CLIPTextConfig(
-        bos_token_id=0,
-        eos_token_id=1,
-        vocab_size=60,
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        max_position_embeddings=16,
-    )
     StableDiffusionPipeline(
         vae=make_autoencoder(),
-        text_encoder=CLIPTextModel(text),
+        text_encoder=CLIPTextModel(_text_config()),
         tokenizer=_letters(directory.with_name(f"{directory.name}-tokenizer")),
         unet=unet,
         scheduler=flow_scheduler(),
@@ -127,6 +118,71 @@ def make_stable_diffusion(directory: Path) -> Path:
         requires_safety_checker=False,
     ).save_pretrained(directory)
     return directory
+
+
+def make_stable_diffusion_3(directory: Path) -> Path:
+    """Save a pipeline of latents with prompts: a transformer, and two text encoders that it is told of in two ways."""
+    from diffusers import FlowMatchEulerDiscreteScheduler, SD3Transformer2DModel, StableDiffusion3Pipeline
+    from transformers import CLIPTextModelWithProjection, T5Config, T5EncoderModel
+
+    torch.manual_seed(0)
+    transformer = SD3Transformer2DModel(
+        sample_size=8,
+        patch_size=2,
+        in_channels=4,
+        out_channels=4,
+        num_layers=2,
+        attention_head_dim=8,
+        num_attention_heads=2,
+        joint_attention_dim=32,
+        caption_projection_dim=16,
+        pooled_projection_dim=32,
+        pos_embed_max_size=8,
+    )
+    tokenizer = _letters(directory.with_name(f"{directory.name}-tokenizer"))
+    long = T5Config(vocab_size=20, d_model=32, d_kv=8, d_ff=32, num_layers=1, num_heads=2)
+    encoders = [CLIPTextModelWithProjection(_text_config()) for _ in range(2)]
+    StableDiffusion3Pipeline(
+        transformer=transformer,
+        scheduler=FlowMatchEulerDiscreteScheduler(),
+        vae=make_autoencoder(shift=0.1),
+        text_encoder=encoders[0],
+        tokenizer=tokenizer,
+        text_encoder_2=encoders[1],
+        tokenizer_2=tokenizer,
+        text_encoder_3=T5EncoderModel(long),
+        tokenizer_3=_words(),
+    ).save_pretrained(directory)
+    return directory
+
+
+def _words() -> Any:
+    """Return a tokenizer of a few words."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    words = ["<pad>", "</s>", "<unk>", "part", "0", "1", "2", "3"]
+    tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", model_max_length=32
+    )
+
+
+def _text_config() -> Any:
+    from transformers import CLIPTextConfig
+
+    return CLIPTextConfig(
+        bos_token_id=0,
+        eos_token_id=1,
+        vocab_size=60,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=16,
+        projection_dim=16,
+    )
 
 
 def _letters(directory: Path) -> Any:

@@ -9,11 +9,12 @@ import torch
 from diffusers import DiffusionPipeline, UNet2DModel
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from tiny_pipelines import LABELLED_UNET, make_dit, make_stable_diffusion, write_images
+from tiny_pipelines import LABELLED_UNET, make_dit, make_stable_diffusion, make_stable_diffusion_3, write_images
 
 import automodel_core as am
 from automodel_diffusion.flow.draws import draw
 from automodel_diffusion.flow.path import on_path
+from automodel_diffusion.recipes.train import sampled
 
 SAMPLING = {"labels": [0, 1, 2, 3], "num_inference_steps": 3, "guidance_scale": 2.0}
 
@@ -145,9 +146,11 @@ def test_latents_computed_before_give_the_loss_of_the_pixels(latents, dit, tmp_p
     assert one == pytest.approx(other, rel=1e-4)
 
 
-def test_a_prompt_changes_what_is_sampled(config, tmp_path):
-    pipeline = make_stable_diffusion(tmp_path / "sd")
-    config["model"] = {"_target_": "NeMoAutoDiffusionPipeline", "name_or_path": str(pipeline)}
+@pytest.mark.parametrize("make", [make_stable_diffusion, make_stable_diffusion_3])
+def test_a_prompt_reaches_what_is_sampled_and_diffusers_samples_the_same(config, tmp_path, make):
+    config["model"] = {"_target_": "NeMoAutoDiffusionPipeline", "name_or_path": str(make(tmp_path / "sd"))}
+    component = "unet" if make is make_stable_diffusion else "transformer"
+    config["parallel_scheme"] = {component: {"strategy": "fsdp2"}}
     path = write_images(tmp_path / "colour", edge=16, channels=3)
     config["dataset"] |= {"path": str(path), "size": 16, "channels": 3, "label": None, "caption": "caption"}
     config["step_scheduler"]["max_steps"] = 20
@@ -155,18 +158,15 @@ def test_a_prompt_changes_what_is_sampled(config, tmp_path):
     recipe = am.run(config, route="finetune diffusion")
     assert "text_encoder" in recipe.run.processor.pipeline.components
     trained = loaded(tmp_path / "run/step-20")
-    latents = [
-        trained(
-            text,
-            num_inference_steps=2,
-            height=16,
-            width=16,
-            generator=torch.Generator().manual_seed(0),
-            output_type="latent",
-        ).images
-        for text in config["sampling"]["prompts"]
-    ]
+    size = {"num_inference_steps": 2, "height": 16, "width": 16, "guidance_scale": 1.0}
+    first = torch.Generator().manual_seed(0)
+    latents = [trained(text, **size, generator=first.manual_seed(0), output_type="latent").images for text in "03"]
     assert not torch.equal(*latents)
+
+    generators = [torch.Generator().manual_seed(number) for number in range(2)]
+    theirs = trained(config["sampling"]["prompts"], **size, generator=generators).images
+    for ours, image in zip(sampled(recipe.run), theirs, strict=True):
+        assert np.array_equal(np.asarray(ours), np.asarray(image))
 
 
 def test_adapters_are_read_by_peft_and_change_after_a_resume(config, tmp_path):

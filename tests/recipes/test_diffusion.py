@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 import pytest
-from tiny_pipelines import LABELLED_UNET, make_dit, make_stable_diffusion, write_images
+from tiny_pipelines import LABELLED_UNET, make_dit, make_stable_diffusion, make_stable_diffusion_3, write_images
 
 from automodel_core.testing.recipe_suite import RecipeSuite
 
@@ -16,6 +16,11 @@ def dit(tmp_path_factory):
 @pytest.fixture(scope="module")
 def stable_diffusion(tmp_path_factory):
     return make_stable_diffusion(tmp_path_factory.mktemp("sd") / "pipeline")
+
+
+@pytest.fixture(scope="module")
+def stable_diffusion_3(tmp_path_factory):
+    return make_stable_diffusion_3(tmp_path_factory.mktemp("sd3") / "pipeline")
 
 
 class Diffusion(RecipeSuite):
@@ -76,3 +81,12 @@ class TestLatentsWithPrompts(Diffusion):
     @pytest.fixture
     def model(self, stable_diffusion):
         return {"_target_": "NeMoAutoDiffusionPipeline", "name_or_path": str(stable_diffusion)}
+
+
+class TestLatentsWithPromptsAndATransformer(TestLatentsWithPrompts):
+    frozen = "transformer_blocks.0.*"
+    component = "transformer"
+
+    @pytest.fixture
+    def model(self, stable_diffusion_3):
+        return {"_target_": "NeMoAutoDiffusionPipeline", "name_or_path": str(stable_diffusion_3)}

@@ -258,3 +258,44 @@ def test_texts_longer_than_the_model_s_positions_are_refused_before_the_first_st
     (problem,) = error.value.diagnostics
     assert problem.code == "AM435"
     assert "set `retrieval.document_max_length: 128`" in problem.helps
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "code"),
+    [
+        ("model", {"temperature": 0.0}, "AM386"),
+        ("model", {"share_encoder": True, "document_name_or_path": "elsewhere"}, "AM386"),
+        ("model", {"pooling": "max"}, "AM385"),
+        ("dataset", {"random_negatives": -1}, "AM306"),
+    ],
+)
+def test_an_argument_that_means_nothing_is_refused_with_its_place(config, section, values, code):
+    config[section] |= values
+    with pytest.raises(am.InputError) as error:
+        run(config)
+    assert [problem.code for problem in error.value.diagnostics] == [code]
+
+
+def test_data_of_another_kind_are_refused(config, tmp_path):
+    from tiny import write_squad
+
+    squad = {"_target_": "SquadDataset", "path": str(write_squad(tmp_path / "squad.json")), "max_seq_length": 64}
+    config["dataset"] = {**squad, "tokenizer_name_or_path": config["model"]["name_or_path"]}
+    del config["validation_dataset"]
+    with pytest.raises(am.InputError, match="not a data set of queries and documents"):
+        run(config)
+
+
+def test_documents_may_start_from_an_encoder_of_their_own(config, tmp_path):
+    other = make_encoder(tmp_path / "other", seed=7)
+    config["model"]["document_name_or_path"] = str(other)
+    config["optimizer"]["lr"] = 0.0
+    model = run(config).model
+    assert torch.equal(
+        model.document_encoder.embeddings.word_embeddings.weight,
+        load_file(other / "model.safetensors")["embeddings.word_embeddings.weight"],
+    )
+    assert not torch.equal(
+        model.document_encoder.embeddings.word_embeddings.weight,
+        model.query_encoder.embeddings.word_embeddings.weight,
+    )

@@ -10,6 +10,7 @@ from typing import Any
 from retrieval_made import make_encoder, pairs, write_rows
 from tiny import llama_config, make_model
 from tiny_pipelines import write_images
+from tiny_vlm import make_llava, write_questions
 
 Maker = Callable[[Path], None]
 
@@ -40,6 +41,17 @@ def digits(directory: Path) -> None:
     (directory / "validation.jsonl").write_text("\n".join(rows[:4]))
 
 
+def easy_vqa(directory: Path) -> None:
+    make_llava(directory / "model")
+    for split, count in (("train", 24), ("validation", 6)):
+        made = write_questions(directory / split, count)
+        (directory / "images").mkdir(exist_ok=True)
+        (made / "images").rename(directory / "images" / split)
+        rows = [json.loads(line) for line in (made / "rows.jsonl").read_text().splitlines()]
+        renamed = [{**row, "image": row["image"].replace("images/", f"images/{split}/")} for row in rows]
+        (directory / f"{split}.jsonl").write_text("\n".join(map(json.dumps, renamed)))
+
+
 def minilm(directory: Path) -> None:
     directory.mkdir(parents=True)
     make_encoder(directory)
@@ -59,6 +71,7 @@ MAKERS: dict[str, Maker] = {
     "smollm2-135m-instruct": smollm2,
     "wikipedia-descriptions": wikipedia_descriptions,
     "digits": digits,
+    "easy-vqa": easy_vqa,
     "minilm-l6-v2": minilm,
     "wikipedia-passages": wikipedia_passages,
 }

@@ -8,7 +8,7 @@ import pytest
 from tiny_assets import MAKERS
 
 DOCS = Path(__file__).parents[2] / "docs"
-DOCUMENTS = [name for name in ("diffusion",) if (DOCS / f"{name}.md").exists()]
+DOCUMENTS = [name for name in ("vlm", "diffusion", "retrieval") if (DOCS / f"{name}.md").exists()]
 FEWER = {"finetune": ["--step_scheduler.max_steps", "2"], "pretrain": ["--step_scheduler.max_steps", "2"]}
 
 

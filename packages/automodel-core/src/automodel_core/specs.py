@@ -58,12 +58,12 @@ class Route:
 
 @attrs.frozen
 class RecipeSpec:
-    """A recipe class, ``target`` is ``"module:Class"``; ``sections`` are the top-level keys its configs may have."""
+    """A recipe class, ``target`` is ``"module:Class"``; ``requires`` are the sections that its configs must have."""
 
     name: str
     target: str
     summary: str
-    sections: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ("model", "dataset", "optimizer")
     aliases: tuple[str, ...] = ()
     """Names of the same recipe in other systems, for the ``recipe:`` key of a config."""
 

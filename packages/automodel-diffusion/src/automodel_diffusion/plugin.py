@@ -44,11 +44,13 @@ def recipes() -> Iterable[RecipeSpec]:
             name="TrainDiffusionRecipe",
             target=f"{_TRAIN}:TrainDiffusionRecipe",
             summary="Flow matching: fine-tuning and training from scratch.",
+            requires=("model", "parallel_scheme", "dataset", "optimizer"),
         ),
         RecipeSpec(
             name="GenerateDiffusionRecipe",
             target=f"{_GENERATE}:GenerateDiffusionRecipe",
             summary="Images from a pipeline or a checkpoint.",
+            requires=("model", "parallel_scheme"),
         ),
     )
 

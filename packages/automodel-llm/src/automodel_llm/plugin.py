@@ -66,11 +66,13 @@ def recipes() -> Iterable[RecipeSpec]:
             name="EvaluateRecipe",
             target="automodel_llm.recipes.evaluate:EvaluateRecipe",
             summary="Loss, perplexity and exact match on held-out data.",
+            requires=("model",),
         ),
         RecipeSpec(
             name="GenerateRecipe",
             target="automodel_llm.recipes.generate:GenerateRecipe",
             summary="Text from a model or a checkpoint.",
+            requires=("model",),
         ),
     )
 

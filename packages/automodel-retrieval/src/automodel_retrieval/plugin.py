@@ -60,11 +60,13 @@ def recipes() -> Iterable[RecipeSpec]:
             name="EvaluateRetrievalRecipe",
             target=f"{_RECIPES}.evaluate:EvaluateRetrievalRecipe",
             summary="Loss, recall, MRR and nDCG on held-out queries.",
+            requires=("model",),
         ),
         RecipeSpec(
             name="MineHardNegativesRecipe",
             target=f"{_RECIPES}.mine_hard_negatives:MineHardNegativesRecipe",
             summary="A training file with hard negatives that a bi-encoder finds.",
+            requires=("model", "dataset"),
         ),
     )
 

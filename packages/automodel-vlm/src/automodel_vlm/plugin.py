@@ -60,11 +60,13 @@ def recipes() -> Iterable[RecipeSpec]:
             name="VisionLanguageEvaluateRecipe",
             target=f"{_EVALUATE}:EvaluateRecipe",
             summary="Loss and exact match on held-out conversations with images.",
+            requires=("model",),
         ),
         RecipeSpec(
             name="VisionLanguageGenerateRecipe",
             target=f"{_GENERATE}:GenerateRecipe",
             summary="An answer to a prompt about images.",
+            requires=("model",),
         ),
     )
 

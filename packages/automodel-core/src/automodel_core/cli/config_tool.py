@@ -14,6 +14,7 @@ from automodel_core.diagnostics.render import to_data
 from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import EXIT_DONE, InputError
 from automodel_core.plugins import Catalog
+from automodel_core.plugins.choosing import needed_sections
 
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
@@ -80,11 +81,16 @@ def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
 
 
 def _load(config_path: str, arguments: RunArguments, catalog: Catalog) -> RunConfig:
-    from automodel_core.config import load_run_config
+    from automodel_core.config.load import REQUIRED_SECTIONS, load_run_config
 
     vocabulary = catalog.vocabulary()
     print_plugin_problems(catalog)
-    return load_run_config(config_path, overrides=arguments.overrides, vocabulary=vocabulary)
+    return load_run_config(
+        config_path,
+        overrides=arguments.overrides,
+        vocabulary=vocabulary,
+        required=lambda document: needed_sections(document, None, catalog, REQUIRED_SECTIONS),
+    )
 
 
 def _unknown_action(line: CommandLine, action: str | None) -> Diagnostic:

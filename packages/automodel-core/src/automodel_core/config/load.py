@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def load_run_config(
     overrides: Overrides = (),
     vocabulary: Vocabulary | None = None,
     *,
-    required: Collection[str] = REQUIRED_SECTIONS,
+    required: Collection[str] | Callable[[Mapping[str, Any]], Collection[str]] = REQUIRED_SECTIONS,
     environment: Mapping[str, str] | None = None,
 ) -> RunConfig:
     """Read a config and structure it; nothing that it names is imported.
@@ -37,7 +37,7 @@ def load_run_config(
         source: the path of a YAML or TOML file, or a mapping.
         overrides: raw words of a command line, or a mapping from dotted keys to values.
         vocabulary: what installed plugins declare; the core's own without it.
-        required: the sections that must be there.
+        required: the sections that must be there, or what tells them from the resolved document, unchecked plain data.
         environment: what ``${env:NAME}`` reads; the environment of the process without it.
 
     Raises:
@@ -49,7 +49,8 @@ def load_run_config(
     overridden = apply_overrides(written.document, overrides, vocabulary)
     respelled = canonical_keys(overridden.document, () if written.problems else vocabulary.key_aliases)
     resolved = resolve_references(respelled.document, os.environ if environment is None else environment)
-    assembled = assemble(resolved.document, vocabulary, required)
+    needed = required(resolved.document.to_data()) if callable(required) else required
+    assembled = assemble(resolved.document, vocabulary, needed)
     for stage in (written, overridden, respelled, resolved, assembled):
         problems.extend(stage.problems)
     if problems:

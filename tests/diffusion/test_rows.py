@@ -43,9 +43,9 @@ def test_a_larger_image_keeps_its_middle_square(images):
 @pytest.mark.parametrize(
     ("row", "code", "says"),
     [
-        ({"image": "images/99.png", "label": 0}, "AM473", "rows.jsonl:1`: there is no file `images/99.png`"),
-        ({"image": "images/0.png", "label": -1}, "AM474", "holds `-1`"),
-        ({"image": "images/0.png", "label": "cat"}, "AM474", "holds `cat`"),
+        ({"image": "images/99.png", "label": 0}, "AM371", "rows.jsonl:1`: there is no image `images/99.png`"),
+        ({"image": "images/0.png", "label": -1}, "AM474", "holds the int `-1`"),
+        ({"image": "images/0.png", "label": "cat"}, "AM474", "holds the text `cat`"),
         ({"image": "images/0.png"}, "AM309", "no column `label`"),
         ({"picture": "images/0.png", "label": 0}, "AM309", "no column `image`"),
     ],

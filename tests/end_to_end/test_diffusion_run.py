@@ -1,6 +1,7 @@
 """Training a denoiser: what diffusers loads of it, and what is said of a config that cannot work."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -241,6 +242,32 @@ def test_what_cannot_work_is_said_with_its_place_and_no_traceback(config, tmp_pa
     assert "help: " in err or " must be " in err
     assert "Traceback" not in err
     assert not list(tmp_path.glob("run/step-*"))
+
+
+def test_a_class_too_many_is_shown_where_it_is_asked_for(config):
+    config["sampling"] = {"labels": [1, 4]}
+    with pytest.raises(am.InputError, match=r"`sampling\.labels` has class 4") as error:
+        am.run(config, route="finetune diffusion")
+    assert "sampling" in str(error.value.diagnostics[0].span.text)
+
+
+def test_a_pipeline_without_one_of_its_components_is_refused(latents, dit, tmp_path):
+    shutil.copytree(dit, tmp_path / "incomplete")
+    shutil.rmtree(tmp_path / "incomplete/vae")
+    latents["model"] = {"_target_": "NeMoAutoDiffusionPipeline", "name_or_path": str(tmp_path / "incomplete")}
+    with pytest.raises(am.InputError, match="a pipeline that diffusers cannot load") as error:
+        am.run(latents, route="finetune diffusion")
+    assert error.value.diagnostics[0].code == "AM471"
+
+
+def test_samples_are_not_written_over_a_file(config, tmp_path, automodel):
+    (tmp_path / "file").write_text("")
+    config["sampling"] = {"labels": [1], "num_inference_steps": 2, "output": str(tmp_path / "file")}
+    (tmp_path / "cfg.yaml").write_text(json.dumps(config, indent=1))
+    code, _, err = automodel("generate", "diffusion", "-c", tmp_path / "cfg.yaml")
+    assert code == 2, err
+    assert "[AM520]" in err
+    assert "cfg.yaml:" in err
 
 
 def test_a_directory_that_is_no_pipeline_is_refused(config, tmp_path):

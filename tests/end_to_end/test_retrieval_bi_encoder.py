@@ -264,6 +264,7 @@ def test_texts_longer_than_the_model_s_positions_are_refused_before_the_first_st
     ("section", "values", "code"),
     [
         ("model", {"temperature": 0.0}, "AM386"),
+        ("model", {"temperature": "hot"}, "AM211"),
         ("model", {"share_encoder": True, "document_name_or_path": "elsewhere"}, "AM386"),
         ("model", {"pooling": "max"}, "AM385"),
         ("dataset", {"random_negatives": -1}, "AM306"),
@@ -274,6 +275,41 @@ def test_an_argument_that_means_nothing_is_refused_with_its_place(config, sectio
     with pytest.raises(am.InputError) as error:
         run(config)
     assert [problem.code for problem in error.value.diagnostics] == [code]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "kind"), [("TrainBiEncoderRecipe", "CrossEncoder"), ("TrainCrossEncoderRecipe", "BiEncoder")]
+)
+def test_a_model_of_the_other_kind_is_refused(config, recipe, kind):
+    config |= {"recipe": recipe}
+    config["model"]["_target_"] = f"NeMoAutoModel{kind}.from_pretrained"
+    with pytest.raises(am.InputError, match=r"is for a .*-encoder, and `model` is a .*-encoder") as error:
+        run(config)
+    (problem,) = error.value.diagnostics
+    assert problem.code == "AM388"
+    assert problem.span is not None
+
+
+@pytest.mark.parametrize(
+    ("rows", "section", "values"),
+    [
+        (pairs(8, negatives=0), "dataloader", {"batch_size": 1}),
+        (pairs(8, negatives=0), "loss_fn", {"_target_": "InfoNCE", "in_batch_negatives": False}),
+        ([{**row, "negatives": [row["positive"]]} for row in pairs(1)], "dataloader", {"batch_size": 8}),
+        (pairs(8), "dataset", {"negatives_per_query": 0, "_loss": False}),
+    ],
+)
+def test_queries_with_nothing_to_be_compared_with_are_refused(config, tmp_path, rows, section, values):
+    del config["validation_dataset"], config["step_scheduler"]["val_check_interval"]
+    config["dataset"]["path"] = str(write_rows(tmp_path / "alone.jsonl", rows))
+    if values.pop("_loss", True) is False:
+        config["loss_fn"] = {"_target_": "InfoNCE", "in_batch_negatives": False}
+    config[section] = {**config.get(section, {}), **values}
+    with pytest.raises(am.InputError, match="nothing to learn") as error:
+        run(config)
+    (problem,) = error.value.diagnostics
+    assert problem.code == "AM387"
+    assert "`dataset.random_negatives`" in problem.helps[0]
 
 
 def test_data_of_another_kind_are_refused(config, tmp_path):

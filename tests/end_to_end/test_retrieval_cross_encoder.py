@@ -131,3 +131,12 @@ def test_accumulated_gradients_are_those_of_the_batch(config, tmp_path):
         weights.append(load_file(tmp_path / f"run{size}/step-1/model.safetensors"))
     for name in weights[0]:
         torch.testing.assert_close(weights[0][name], weights[1][name], atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["PointwiseBCE", "GroupContrastive"])
+def test_pairs_that_are_all_right_are_refused(config, tmp_path, loss):
+    config["dataset"] = {**config["dataset"], "path": str(write_rows(tmp_path / "right.jsonl", pairs(8, negatives=0)))}
+    config["loss_fn"] = {"_target_": loss}
+    config.pop("validation_dataset", None)
+    with pytest.raises(am.InputError, match="nothing to learn"):
+        am.run(config, route="finetune retrieval")

@@ -139,3 +139,15 @@ def test_a_killed_run_goes_on_and_writes_what_an_undisturbed_one_writes(config, 
     config["mining"]["output"] = str(tmp_path / "undisturbed")
     mine(config)
     assert (tmp_path / "undisturbed/train.jsonl").read_bytes() == resumed
+
+
+def test_a_place_that_cannot_be_written_is_said_where_it_is_named(config, tmp_path, automodel):
+    (tmp_path / "file").write_text("")
+    config["mining"]["output"] = str(tmp_path / "file")
+    (tmp_path / "cfg.yaml").write_text(json.dumps(config, indent=1))
+    code, _, err = automodel("mine", "retrieval", "-c", tmp_path / "cfg.yaml")
+    assert code == 2, err
+    assert "results cannot be written to" in err
+    assert "[AM520]" in err
+    assert "cfg.yaml:" in err
+    assert "help: name another directory in `mining.output`" in err

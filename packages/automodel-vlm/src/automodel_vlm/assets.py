@@ -78,7 +78,7 @@ def make_small_llava(directory: Path, words: Iterable[str], **changes: Any) -> N
             "vocab_size": len(tokenizer),
             "hidden_size": 192,
             "intermediate_size": 512,
-            "num_hidden_layers": 4,
+            "num_hidden_layers": 3,
             "num_attention_heads": 4,
             "num_key_value_heads": 4,
             "max_position_embeddings": 256,

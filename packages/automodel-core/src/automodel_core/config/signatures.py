@@ -49,7 +49,15 @@ def arguments_of(function: Callable[..., Any]) -> Arguments:
     parameters = signature.parameters.values()
     named = {p.name: p.default is Parameter.empty for p in parameters if p.kind in _BY_KEYWORD}
     anything = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
-    return Arguments(named, anything, annotations=_annotations(function))
+    return Arguments(named, anything, annotations={**_annotations(_described_by(function)), **_annotations(function)})
+
+
+def _described_by(function: Any) -> Callable[..., Any]:
+    """Return what says more of the arguments: a model class reads those of its constructors in ``blueprint``."""
+    owner = function if isinstance(function, type) else getattr(function, "__self__", None)
+    blueprint = getattr(owner, "blueprint", None)
+    described: Callable[..., Any] = blueprint if isinstance(owner, type) and callable(blueprint) else function
+    return described
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:

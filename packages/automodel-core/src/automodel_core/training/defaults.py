@@ -47,7 +47,7 @@ def build_dataset(config: RunConfig, split: str, processor: Any) -> Any:
         offered["validation_fraction"] = 0.0  # rows that nothing is measured on would be lost to training
     taken = inspect.signature(resolve_target(component, config.vocabulary)).parameters
     arguments = {key: value for key, value in offered.items() if key in taken and key not in component.kwargs}
-    with placed_at(component.span, component.key_spans):
+    with placed_at(component.key_spans.get("path", component.span), component.key_spans):
         return build_component(component, config.vocabulary, **arguments)
 
 

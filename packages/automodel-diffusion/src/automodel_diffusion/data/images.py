@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
+from automodel_core.data.image_files import read_image
 from automodel_core.data.row_source import RowSource
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
@@ -44,12 +45,7 @@ class ImageDataset(EntryDataset):
         super().__init__(read_entries(source, image, label, caption), self._pixels)
 
     def _pixels(self, entry: Entry) -> torch.Tensor:
-        try:
-            with Image.open(entry.file) as opened:
-                picture = _fitted(opened.convert(_MODES[self.channels]), self.size)
-        except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
-            message = f"`{entry.place}`: `{entry.file}` cannot be read as an image: {error}"
-            raise InputError(Diagnostic("AM473", message)) from None
+        picture = _fitted(read_image(entry.file, _MODES[self.channels], entry.place), self.size)
         pixels = torch.from_numpy(np.asarray(picture, dtype=np.float32).copy()) / 127.5 - 1
         return pixels[None] if self.channels == 1 else pixels.permute(2, 0, 1).contiguous()
 

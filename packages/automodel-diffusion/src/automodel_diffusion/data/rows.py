@@ -9,7 +9,9 @@ from typing import Any
 import attrs
 import torch
 
+from automodel_core.config.argument_types import shown
 from automodel_core.data.columns import text_of, value_of
+from automodel_core.data.image_files import named_file
 from automodel_core.data.records import Row
 from automodel_core.data.row_source import RowSource
 from automodel_core.diagnostics import Diagnostic
@@ -40,19 +42,20 @@ def read_entries(source: RowSource, file: str, label: str | None, caption: str |
     """Return an entry for every row of ``source``, with each file's existence checked.
 
     ``file``, ``label`` and ``caption`` are columns. Paths are relative to the file that has the row. Raises
-    :class:`InputError`: AM473 for a file that is not there, AM474 for a label that is no class number, AM306 when
+    :class:`InputError`: AM371 for a file that is not there, AM474 for a label that is no class number, AM306 when
     neither or both of ``label`` and ``caption`` are named, and what reading columns raises.
     """
     if (label is None) == (caption is None):
         message = "name the column of a `label` or of a `caption`, one of the two"
         raise InputError(Diagnostic("AM306", message))
     rows = source.open()
-    entries, problems = [], []
+    entries: list[Entry] = []
+    problems: list[Diagnostic] = []
     for row in rows:
-        found = row.directory / text_of(row, file)
-        if not found.is_file():
-            helps = (f"paths in data are relative to `{row.directory}`",)
-            problems.append(Diagnostic("AM473", f"`{row.place}`: there is no file `{row.record[file]}`", helps=helps))
+        try:
+            found = named_file(row, text_of(row, file), file)
+        except InputError as error:
+            problems.extend(error.diagnostics)
             continue
         number = None if label is None else _label(row, label)
         entries.append(Entry(row.place, found, number, None if caption is None else text_of(row, caption)))
@@ -67,7 +70,7 @@ def _label(row: Row, column: str) -> int:
     value = value_of(row, column)
     number = int(value) if isinstance(value, str) and value.isdigit() else value
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-        message = f"`{row.place}`: column `{column}` holds `{value}`, which is no class number from 0"
+        message = f"`{row.place}`: column `{column}` holds {shown(value)}, which is no class number from 0"
         raise InputError(Diagnostic("AM474", message))
     return number
 

@@ -14,6 +14,8 @@ import diffusers
 import torch
 from torch import nn
 
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError
 from automodel_diffusion.models import class_conditional
 from automodel_diffusion.models.class_conditional import ClassConditionalPipeline
 from automodel_diffusion.models.denoisers import DenoiserKind, denoiser_kind
@@ -116,12 +118,22 @@ def load_parts(method: str, arguments: Mapping[str, Any]) -> PipelineParts:
         own = diffusers.FlowMatchEulerDiscreteScheduler.from_pretrained(described.directory / "scheduler")
         pipeline: Any = ClassConditionalPipeline(None, given.get("scheduler", own))
     else:
-        pipeline = diffusers.DiffusionPipeline.from_pretrained(described.directory, **given)
+        pipeline = _loaded(described.directory, given)
     check_scheduler(pipeline.scheduler)
     for part in pipeline.components.values():
         if isinstance(part, nn.Module):
             part.requires_grad_(False).eval()
     return PipelineParts(pipeline, described)
+
+
+def _loaded(directory: Path, given: Mapping[str, Any]) -> Any:
+    try:
+        return diffusers.DiffusionPipeline.from_pretrained(directory, **given)
+    except (OSError, ValueError, AttributeError, ImportError) as error:
+        reason = " ".join(str(error).split())
+        helps = ("a pipeline directory has a folder for each component that its `model_index.json` names",)
+        message = f"`name_or_path` is `{directory}`, a pipeline that diffusers cannot load: {reason}"
+        raise InputError(Diagnostic("AM471", message, helps=helps)) from error
 
 
 def _link(source: str, target: str) -> None:

@@ -101,14 +101,16 @@ def make_denoiser(described: PipelineDescription) -> nn.Module:
     unknown = [key for key in values if key not in known]
     if unknown and described.directory is None:
         helps = did_you_mean(unknown[0], known) or (f"it has {', '.join(sorted(known)[:12])}, …",)
-        raise InputError(Diagnostic("AM471", f"`{described.class_name}` has no key `{unknown[0]}`", helps=helps))
+        message = f"`{described.class_name}` in `{described.component}` has no key `{unknown[0]}`"
+        raise InputError(Diagnostic("AM471", message, helps=helps))
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(torch.initial_seed())
             model: nn.Module = builder.from_config({**values, _CLASS: described.class_name})
     except (ValueError, TypeError, KeyError, ZeroDivisionError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(Diagnostic("AM471", f"`{described.class_name}` cannot be built as asked: {reason}")) from error
+        message = f"`{described.class_name}` in `{described.component}` cannot be built as asked: {reason}"
+        raise InputError(Diagnostic("AM471", message)) from error
     silence_label_dropout(model)
     return model
 

@@ -104,12 +104,10 @@ def _check_labels(state: ModelState, loader: OrderedLoader) -> None:
         raise InputError(Diagnostic("AM474", message, state.config.model.span, helps=helps))
     inner = getattr(loader.dataset, "dataset", None)
     labels: set[int] = getattr(inner, "labels", set())
-    for where, largest in (("the data have", max(labels, default=0)), ("`sampling.labels` has", _largest(state))):
+    wanted = max(state.config.sampling.labels, default=0)
+    largest_of = {"dataset": max(labels, default=0), "sampling.labels": wanted}
+    for key, largest in largest_of.items():
         if largest >= classes:
-            message = f"{where} class {largest}, and the denoiser knows {classes} (0 to {classes - 1})"
+            message = f"`{key}` has class {largest}, and the denoiser knows {classes} (0 to {classes - 1})"
             helps = (f"`num_class_embeds` counts the classes and one more: write {largest + 2}",)
-            raise InputError(Diagnostic("AM474", message, state.config.dataset.span, helps=helps))
-
-
-def _largest(state: ModelState) -> int:
-    return max(state.config.sampling.labels, default=0)
+            raise InputError(Diagnostic("AM474", message, state.config.span(key), helps=helps))

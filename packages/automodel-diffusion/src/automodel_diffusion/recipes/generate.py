@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from automodel_core.diagnostics import Diagnostic
+from automodel_core.diagnostics.writing import writing_to
 from automodel_core.errors import InputError
 from automodel_diffusion.recipes.train import TrainDiffusionRecipe, sampled
 from automodel_diffusion.sampling import conditions, grid
@@ -29,11 +30,12 @@ class GenerateDiffusionRecipe(TrainDiffusionRecipe):
             raise InputError(Diagnostic("AM475", message, self.config.span("sampling"), helps=helps))
         state = self.build_model_state(processor, checkpoint)
         directory = Path(settings.output or "samples")
-        directory.mkdir(parents=True, exist_ok=True)
-        images = sampled(state)
-        for number, image in enumerate(images):
-            image.save(directory / f"{number:05d}.png")
-        grid(images, settings.columns).save(directory / "grid.png")
+        place = self.config.span("sampling.output")
+        with writing_to(directory, "sampling.output", place):
+            images = sampled(state)
+            for number, image in enumerate(images):
+                image.save(directory / f"{number:05d}.png")
+            grid(images, settings.columns).save(directory / "grid.png")
         print(f"{len(images)} images in {directory}, all of them in {directory / 'grid.png'}")
 
 

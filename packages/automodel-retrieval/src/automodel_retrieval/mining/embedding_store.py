@@ -72,7 +72,10 @@ class EmbeddingStore:
             if found is None:
                 found = embed(part)
                 partial = path.with_name(f".{path.name}.partial")
-                save_file({_KEY: found.contiguous()}, partial)
+                try:
+                    save_file({_KEY: found.contiguous()}, partial)
+                except SafetensorError as error:  # how the library reports a full disk
+                    raise OSError(str(error)) from error
                 os.replace(partial, path)
             yield found
 

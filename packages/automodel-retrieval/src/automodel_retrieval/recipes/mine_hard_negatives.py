@@ -13,6 +13,7 @@ import torch
 from automodel_core.adapters.tokenizer import tokenizer_fingerprint
 from automodel_core.checkpoint.durable import replace_text
 from automodel_core.data.fingerprints import digest_of_value
+from automodel_core.diagnostics.writing import writing_to
 from automodel_core.training.run_state import ModelState
 from automodel_core.training.validation import evaluation_mode
 from automodel_retrieval.config import Mining
@@ -51,22 +52,23 @@ class MineHardNegativesRecipe(TrainBiEncoderRecipe):
         queries = distinct_queries(dataset.rows)
         output = Path(settings.output)
         store = EmbeddingStore(output / "embeddings", self._source(state, dataset, list(queries)))
-        store.prepare(overwrite=settings.overwrite)
-        documents_NH = self._embedded(state, store, "document", [document.text for document in dataset.documents])
-        queries_QH = self._embedded(state, store, "query", list(queries))
-        relevant = relevant_places(queries, dataset.documents)
-        chosen = mined(queries_QH, documents_NH, relevant, settings, backend)
-        by_query = dict(zip(queries, chosen, strict=True))
-        replace_text(output / "train.jsonl", "".join(f"{line}\n" for line in _lines(dataset, by_query)))
-        self.report = {
-            **counts_of(chosen, settings.negatives_per_query),
-            "rows": len(dataset.rows),
-            "documents": len(dataset.documents),
-            "search": backend,
-            "settings": attrs.asdict(settings),
-            "source": store.source,
-        }
-        replace_text(output / "report.json", json.dumps(self.report, indent=1) + "\n")
+        with writing_to(output, "mining.output", self.config.span("mining.output")):
+            store.prepare(overwrite=settings.overwrite)
+            documents_NH = self._embedded(state, store, "document", [document.text for document in dataset.documents])
+            queries_QH = self._embedded(state, store, "query", list(queries))
+            relevant = relevant_places(queries, dataset.documents)
+            chosen = mined(queries_QH, documents_NH, relevant, settings, backend)
+            by_query = dict(zip(queries, chosen, strict=True))
+            replace_text(output / "train.jsonl", "".join(f"{line}\n" for line in _lines(dataset, by_query)))
+            self.report = {
+                **counts_of(chosen, settings.negatives_per_query),
+                "rows": len(dataset.rows),
+                "documents": len(dataset.documents),
+                "search": backend,
+                "settings": attrs.asdict(settings),
+                "source": store.source,
+            }
+            replace_text(output / "report.json", json.dumps(self.report, indent=1) + "\n")
         print(_summary(self.report, output))
 
     def _source(self, state: ModelState, dataset: RetrievalDataset, queries: Sequence[str]) -> dict[str, Any]:

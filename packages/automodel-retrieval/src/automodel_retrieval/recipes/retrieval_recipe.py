@@ -12,6 +12,7 @@ from torch import nn
 from automodel_core.adapters.position_check import check_positions
 from automodel_core.adapters.run_tokenizer import tokenizer_of
 from automodel_core.adapters.vocabulary_check import check_vocabulary
+from automodel_core.checkpoint.directory import Checkpoint
 from automodel_core.config import RunConfig
 from automodel_core.config.components import build_component
 from automodel_core.data.loader import OrderedLoader
@@ -25,6 +26,7 @@ from automodel_core.training.recipe import BaseRecipe
 from automodel_core.training.run_state import ModelState
 from automodel_retrieval.data.preview import preview_pairs
 from automodel_retrieval.data.retrieval_dataset import RetrievalDataset
+from automodel_retrieval.models.bi_encoder import BiEncoder
 
 
 class RetrievalRecipe(BaseRecipe):
@@ -32,6 +34,9 @@ class RetrievalRecipe(BaseRecipe):
 
     losses: ClassVar[tuple[type[nn.Module], ...]]
     """What ``loss_fn`` may be; the first is taken where the config names none."""
+
+    embeds: ClassVar[bool] = True
+    """Whether its model is a bi-encoder, which embeds each text by itself."""
 
     length_keys: ClassVar[tuple[str, ...]] = ("query_max_length", "document_max_length")
     """The keys of ``retrieval`` that say how long what the model reads may be."""
@@ -70,9 +75,24 @@ class RetrievalRecipe(BaseRecipe):
         checked_dataset(loader)
         return preview_pairs(loader, processor, split, rows)
 
+    def build_model_state(self, processor: Any, checkpoint: Checkpoint | None) -> ModelState:
+        """Build the model. Raises :class:`InputError` (AM388) for one of the other kind."""
+        state = super().build_model_state(processor, checkpoint)
+        if isinstance(state.model, BiEncoder) is not self.embeds:
+            kinds = ("cross-encoder", "bi-encoder")
+            wanted, found = kinds[self.embeds], kinds[not self.embeds]
+            message = f"`{type(self).__name__}` is for a {wanted}, and `model` is a {found}"
+            classes = ("NeMoAutoModelCrossEncoder", "NeMoAutoModelBiEncoder")
+            helps = (f"set `model._target_: {classes[self.embeds]}.from_pretrained`, or name another `recipe:`",)
+            span = self.config.span("model._target_")
+            raise InputError(Diagnostic("AM388", message, span, helps=helps))
+        return state
+
     def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
         """Check the batch's keys, the precision, and that the model has a place for every token and position."""
-        checked_dataset(loader)
+        dataset = checked_dataset(loader)
+        if self.trains and not self.has_contrast(dataset, state.loss_fn):
+            raise InputError(self._nothing_to_compare())
         super().check_before_training(state, loader)
         for encoder in self.encoders_of(state.model):
             check_vocabulary(encoder, state.processor, self.config.span("model.name_or_path"))
@@ -80,6 +100,19 @@ class RetrievalRecipe(BaseRecipe):
                 path = f"retrieval.{key}"
                 longest = attrs.asdict(self.config.retrieval)[key]
                 check_positions(encoder, longest, self.config.span(path), key=path)
+
+    def has_contrast(self, dataset: RetrievalDataset, loss_fn: nn.Module) -> bool:
+        """Return whether some query of ``dataset`` sees a document that does not answer it."""
+        kept = dataset.negatives_per_query != 0 and any(row.negatives for row in dataset.rows)
+        return kept or (dataset.random_negatives > 0 and len(dataset.documents) > 1)
+
+    def _nothing_to_compare(self) -> Diagnostic:
+        message = "no query has a document that does not answer it, so there is nothing to learn"
+        helps = (
+            "set `dataset.random_negatives`, or give rows `negatives`: `automodel mine retrieval` finds some",
+            *(("or raise `dataloader.batch_size`: queries then see each other's documents",) if self.embeds else ()),
+        )
+        return Diagnostic("AM387", message, self.config.span("dataset"), helps=helps)
 
     def encoders_of(self, model: nn.Module) -> Sequence[nn.Module]:
         """Return the transformers models that read texts."""

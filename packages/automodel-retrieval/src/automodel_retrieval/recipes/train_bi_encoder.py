@@ -16,6 +16,7 @@ from automodel_core.training.batches import Batch, StepLoss, add_losses
 from automodel_core.training.device import to_device
 from automodel_core.training.run_state import ModelState, RunState
 from automodel_retrieval.data.collate import BiEncoderCollate
+from automodel_retrieval.data.retrieval_dataset import RetrievalDataset
 from automodel_retrieval.data.tokens import SideTokens
 from automodel_retrieval.evaluation.embedding import embed_texts
 from automodel_retrieval.evaluation.ranking import ranking_metrics
@@ -47,6 +48,12 @@ class TrainBiEncoderRecipe(RetrievalRecipe):
         warning = negatives_warning(self.config)
         if warning is not None:
             print(render([warning], sys.stderr), end="", file=sys.stderr, flush=True)
+
+    def has_contrast(self, dataset: RetrievalDataset, loss_fn: nn.Module) -> bool:
+        """Return whether a query has negatives, or sees those of other queries in its micro-batch."""
+        others = self.config.dataloader.batch_size > 1 and len(dataset) > 1 and len(dataset.documents) > 1
+        in_batch = isinstance(loss_fn, InfoNCE) and loss_fn.in_batch_negatives
+        return (in_batch and others) or super().has_contrast(dataset, loss_fn)
 
     def encoders_of(self, model: nn.Module) -> Sequence[nn.Module]:
         """Return the encoder, or the query's and the document's."""

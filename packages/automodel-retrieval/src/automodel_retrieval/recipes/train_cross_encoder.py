@@ -24,6 +24,7 @@ class TrainCrossEncoderRecipe(RetrievalRecipe):
     not_model_inputs: ClassVar[frozenset[str]] = frozenset({"labels", "group"})
     losses = (PointwiseBCE, GroupContrastive)
     length_keys = ("document_max_length",)
+    embeds = False
 
     def build_collate(self, config: RunConfig, split: str, processor: Any) -> CrossEncoderCollate:
         """Return what writes each query with each of its documents."""

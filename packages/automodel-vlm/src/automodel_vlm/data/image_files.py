@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
 from automodel_core.data.columns import structure_of
+from automodel_core.data.image_files import named_file
 from automodel_core.data.records import Row
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
-
-_UNREADABLE = (OSError, ValueError, SyntaxError, Image.DecompressionBombError)
-"""What PIL raises for a file that is no image, or a damaged one."""
 
 
 def image_paths(row: Row, column: str | None) -> list[str]:
@@ -36,38 +32,13 @@ def found_images(row: Row, paths: Sequence[str]) -> list[Path]:
 
     Raises :class:`InputError` (AM371) naming every one that is not there.
     """
-    files = [row.directory / Path(path).expanduser() for path in paths]
-    problems = [
-        Diagnostic(
-            "AM371",
-            f"`{row.place}`: there is no image `{path}`",
-            helps=(f"paths in data are relative to `{row.directory}`",),
-        )
-        for path, file in zip(paths, files, strict=True)
-        if not file.is_file()
-    ]
+    files: list[Path] = []
+    problems: list[Diagnostic] = []
+    for path in paths:
+        try:
+            files.append(named_file(row, path))
+        except InputError as error:
+            problems.extend(error.diagnostics)
     if problems:
         raise InputError(problems)
     return files
-
-
-def size_of(file: Path, place: str) -> tuple[int, int]:
-    """Return (width, height), reading no pixels. Raises :class:`InputError` (AM372) for what is no image."""
-    try:
-        with Image.open(file) as opened:
-            return opened.size
-    except _UNREADABLE as error:
-        raise _no_image(file, place, error) from None
-
-
-def read_image(file: Path, place: str) -> Image.Image:
-    """Return the pixels in colour. Raises :class:`InputError` (AM372) for what is no image, or a damaged one."""
-    try:
-        with Image.open(file) as opened:
-            return opened.convert("RGB")
-    except _UNREADABLE as error:
-        raise _no_image(file, place, error) from None
-
-
-def _no_image(file: Path, place: str, error: Exception) -> InputError:
-    return InputError(Diagnostic("AM372", f"{place}`{file}` cannot be read as an image: {error}"))

@@ -7,10 +7,10 @@ from typing import Any
 
 import attrs
 
+from automodel_core.data.image_files import read_image
 from automodel_core.training.batches import Batch
 from automodel_llm.data.collate import PaddedCollate
 from automodel_llm.data.prompt_answer import IGNORED, TextSample
-from automodel_vlm.data.image_files import read_image
 from automodel_vlm.data.visual_dataset import VisualSample
 from automodel_vlm.processing import image_token_id, see
 
@@ -26,7 +26,7 @@ class VisualCollate:
     pad_token_id: int = 0
 
     def __call__(self, samples: Sequence[VisualSample]) -> Batch:
-        images = [read_image(file, "") for sample in samples for file in sample.images]
+        images = [read_image(file, "RGB", "") for sample in samples for file in sample.images]
         seen = see(self.processor, images)
         tokens = iter(seen.tokens)
         placeholder = image_token_id(self.processor)

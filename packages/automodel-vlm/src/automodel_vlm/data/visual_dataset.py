@@ -13,6 +13,7 @@ import numpy as np
 
 from automodel_core.data.array_cache import Arrays
 from automodel_core.data.fingerprints import digest_of_value
+from automodel_core.data.image_files import image_size
 from automodel_core.data.progress import with_progress
 from automodel_core.data.records import Row
 from automodel_core.data.row_report import RowReport
@@ -27,7 +28,7 @@ from automodel_llm.data.encoded import Encoded
 from automodel_llm.data.prompt_answer import TextSample
 from automodel_llm.data.reasons import NO_ASSISTANT
 from automodel_llm.data.token_arrays import TokenArraysBuilder, sample_at, sample_counts
-from automodel_vlm.data.image_files import found_images, size_of
+from automodel_vlm.data.image_files import found_images
 from automodel_vlm.data.visual_messages import check_places
 from automodel_vlm.processing import ImageLengths, image_token_id
 
@@ -122,7 +123,7 @@ class VisualDataset(CachedDataset):
             message = f"`{row.place}`: the chat template writes {written} of {len(images)} images"
             helps = ("the template must write the image token for every part `{type: image}`",)
             raise InputError(Diagnostic("AM374", message, helps=helps))
-        seen = sum(sizes.of(size_of(image, f"`{row.place}`: ")) for image in images)
+        seen = sum(sizes.of(image_size(image, row.place)) for image in images)
         length = len(encoded.ids) - len(images) + seen
         return TOO_LONG if length > self.max_seq_length else (images, encoded, length)
 

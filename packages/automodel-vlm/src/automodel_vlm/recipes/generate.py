@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
+from automodel_core.data.image_files import read_image
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_core.training.validation import evaluation_mode
 from automodel_llm.data.chat.conversation import Conversation
 from automodel_llm.data.chat.template import ChatTemplate
-from automodel_vlm.data.image_files import read_image
 from automodel_vlm.data.visual_messages import PLACEHOLDER, with_parts
 from automodel_vlm.recipes.finetune import FinetuneRecipe, answer
 
@@ -39,7 +39,7 @@ class GenerateRecipe(FinetuneRecipe):
     def _inputs(self, processor: Any) -> dict[str, Any]:
         named = self.config.visual_prompt.images
         files = [named] if isinstance(named, str) else named or []
-        images = [read_image(Path(file).expanduser(), "") for file in files]
+        images = [read_image(Path(file).expanduser(), "RGB", "") for file in files]
         prompt = self.config.generation.prompt
         if PLACEHOLDER not in prompt:
             prompt = PLACEHOLDER * len(images) + prompt

@@ -309,6 +309,19 @@ def test_a_reader_that_leaves_early_ends_the_command_quietly() -> None:
     assert (process.returncode, error) == (141, "")
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_no_failure_and_no_other_file_takes_its_place(
+    audio: Callable[[str], Path], tmp_path: Path, closed: str
+) -> None:
+    """Print with streams closed while a file is open: it must stay empty."""
+    audio("import os; kept = open('kept.txt', 'w'); os.write(1, b'spilt'); os.write(2, b'spilt'); kept.close()")
+    command = f"{sys.executable} -m automodel_core finetune audio -c x.yaml {closed}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "kept.txt").read_text() == ""
+
+
 def test_an_interrupted_command_exits_as_shells_expect(audio: Callable[[str], Path]) -> None:
     audio("import time; time.sleep(30)")
     process = subprocess.Popen(

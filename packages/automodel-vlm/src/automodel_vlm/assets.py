@@ -44,7 +44,7 @@ def convert_easy_vqa(wheels: Mapping[str, Path], directory: Path) -> None:
 
 
 def make_small_llava(directory: Path, words: Iterable[str], **changes: Any) -> None:
-    """Save the configuration and the processor of a LLaVA of 2.7 million parameters, without weights.
+    """Save the configuration and the processor of a LLaVA of 2.2 million parameters, without weights.
 
     It sees 64 x 64 pixels as 64 patches and knows ``words``; ``changes`` are of its text model.
     """

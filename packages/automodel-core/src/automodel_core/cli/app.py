@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from automodel_core.cli.command_line import CommandLine
+from automodel_core.cli.standard_streams import open_closed_streams
 from automodel_core.errors import EXIT_FAILED, AutomodelError, InputError
 
 EXIT_INTERRUPTED: Final = 130
@@ -23,6 +24,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """
     from automodel_core.cli.dispatch import dispatch
 
+    open_closed_streams()
     line = CommandLine(tuple(sys.argv[1:] if words is None else words))
     try:
         code = dispatch(line)

@@ -98,6 +98,40 @@ def test_other_names_of_the_columns_are_known(instructions):
 
 
 @pytest.mark.parametrize(
+    ("row", "asked"),
+    [
+        ({"instruction": "Say", "input": "x", "output": "y"}, "x\n\nSay"),
+        ({"prompt": "Say", "completion": "y"}, "Say"),
+        ({"prompt": "Say", "response": "y"}, "Say"),
+        ({"query": "Say", "answer": "y"}, "Say"),
+    ],
+)
+def test_columns_of_the_usual_names_need_no_mapping(instructions, row, asked):
+    """The form of Alpaca and its relatives."""
+    dataset = instructions(row, column_mapping=None)
+    assert f"user\n{asked}<|im_end|>" in text(dataset, 0)
+    assert learned(dataset, 0) == "y<|im_end|>"
+
+
+def test_a_column_that_only_later_rows_have_is_read_and_null_leaves_it_out(instructions):
+    rows = [{"instruction": "A", "output": "b"}, {"instruction": "C", "input": "more", "output": "d"}]
+    assert "user\nmore\n\nC<|im_end|>" in text(instructions(*rows, column_mapping=None), 1)
+    assert "user\nC<|im_end|>" in text(instructions(*rows, column_mapping={"context": None}), 1)
+
+
+def test_a_format_without_a_context_that_nobody_mapped_does_without_it(instructions):
+    row = {"instruction": "Say", "input": "x", "output": "y"}
+    dataset = instructions(row, column_mapping=None, prompt_format="Q: {question}")
+    assert "user\nQ: Say<|im_end|>" in text(dataset, 0)
+
+
+def test_columns_of_no_known_name_are_asked_for(instructions):
+    with pytest.raises(InputError, match="no column is known to hold the answer") as error:
+        instructions({"question": "a", "reply": "b"}, column_mapping=None)
+    assert error.value.diagnostics[0].helps[0] == "say which it is in `column_mapping.answer`"
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
         ({"column_mapping": {"qestion": "q"}}, "AM311", "`qestion`"),

@@ -56,3 +56,20 @@ def test_a_file_that_cannot_be_read_says_where(tmp_path, name, content, says):
 def test_a_missing_file_is_named(tmp_path, suffix):
     with pytest.raises(InputError, match=r"absent.*cannot be read"):
         read_records(tmp_path / f"absent.{suffix}")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a,a\n1,2\n", "has the column `a` twice"),
+        ("a;b\n1;2\n", "has `;` between its fields, where CSV has commas"),
+        ("a\tb\n1\t2\n", "has tabs between its fields"),
+        ('a,b\n"1,2\n3,4\n', "is not CSV"),
+        ('a,b\n"1"x,2\n', "is not CSV"),
+    ],
+)
+def test_a_table_that_would_be_misread_is_refused(tmp_path, text, says):
+    (tmp_path / "rows.csv").write_text(text)
+    with pytest.raises(InputError, match=says) as error:
+        read_records(tmp_path / "rows.csv")
+    assert error.value.diagnostics[0].code == "AM304"

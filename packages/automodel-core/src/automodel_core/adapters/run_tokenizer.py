@@ -21,7 +21,8 @@ def tokenizer_of(config: RunConfig) -> Any:
     """
     section = config.tokenizer
     if section.name_or_path is not None:
-        return load_tokenizer(section.name_or_path, trust_remote_code=section.trust_remote_code)
+        with placed_at(config.span("tokenizer.name_or_path")):
+            return load_tokenizer(section.name_or_path, trust_remote_code=section.trust_remote_code)
     name = _data_tokenizer(config)
     if name is None:
         name = model_name(config)

@@ -23,7 +23,8 @@ def load_tokenizer(name_or_path: str, *, trust_remote_code: bool = False) -> Pre
     """
     directory = Path(name_or_path)
     if not directory.is_dir() and _looks_like_a_path(name_or_path):
-        raise InputError(Diagnostic("AM310", f"the tokenizer directory `{name_or_path}` does not exist"))
+        helps = ("name a directory with `tokenizer.json`, or a model id of the Hugging Face hub: `org/name`",)
+        raise InputError(Diagnostic("AM310", f"the tokenizer directory `{name_or_path}` does not exist", helps=helps))
     # One question to the hub, not one for each file that a tokenizer might have.
     found = model_directory(name_or_path, revision=None, weights=False)
     return _load(str(found), trust_remote_code, str(found.resolve()), _state_of_files(found))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -92,8 +92,9 @@ def _json(path: Path) -> Iterator[Row]:
 def _csv(path: Path) -> Iterator[Row]:
     csv.field_size_limit(_LARGEST_FIELD)
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
+        reader = csv.DictReader(file, strict=True)
         try:
+            _check_header(path, reader.fieldnames or ())
             for number, record in enumerate(reader):
                 place = f"{path}, row {number}"
                 if None in record:
@@ -103,6 +104,20 @@ def _csv(path: Path) -> Iterator[Row]:
         except csv.Error as error:
             message = f"`{path}` is not CSV: {error} at line {reader.line_num}"
             raise InputError(Diagnostic("AM304", message)) from None
+
+
+def _check_header(path: Path, names: Sequence[str]) -> None:
+    """Raise :class:`InputError` (AM304) for a name that stands twice, or names that something else separates."""
+    twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+    if twice is not None:
+        raise InputError(Diagnostic("AM304", f"`{path}` has the column `{twice}` twice"))
+    if len(names) == 1:
+        other = next((mark for mark in (";", "\t", "|") if mark in names[0]), None)
+        if other is not None:
+            shown = "tabs" if other == "\t" else f"`{other}`"
+            helps = ("write it again with commas between the fields",)
+            message = f"`{path}` has {shown} between its fields, where CSV has commas"
+            raise InputError(Diagnostic("AM304", message, helps=helps))
 
 
 def _parquet(path: Path) -> Iterator[Row]:

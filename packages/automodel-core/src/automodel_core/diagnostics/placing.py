@@ -27,5 +27,6 @@ def placed_at(span: Span | None, arguments: Mapping[str, Span] | None = None) ->
 def _placed(diagnostic: Diagnostic, span: Span | None, arguments: Mapping[str, Span]) -> Diagnostic:
     if diagnostic.span is not None:
         return diagnostic
-    named = (place for name, place in arguments.items() if f"`{name}`" in diagnostic.message)
+    said = diagnostic.message
+    named = (place for name, place in arguments.items() if f"`{name}`" in said or f"`{name}=" in said)
     return attrs.evolve(diagnostic, span=next(named, span))

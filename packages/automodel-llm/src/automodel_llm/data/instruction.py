@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 import attrs
 
 from automodel_core.adapters.tokenizer import load_tokenizer
+from automodel_core.data.column_names import columns_for
 from automodel_core.data.columns import optional_text_of, text_of, value_of
 from automodel_core.data.records import Row
 from automodel_core.data.row_source import RowSource
@@ -23,18 +24,14 @@ from automodel_llm.data.prompt_answer import encode_prompt_and_answer
 from automodel_llm.data.prompt_format import PromptFormat
 from automodel_llm.data.reasons import NO_ANSWER, NO_ROOM
 
-_ROLES: Final = ("question", "answer", "context", "system")
-_OTHER_NAMES: Final = {"prompt": "question", "instruction": "question", "input": "context", "output": "answer"}
-
-
-@attrs.frozen
-class Columns:
-    """Which column holds what; ``None`` for what no row has."""
-
-    question: str
-    answer: str
-    context: str | None = None
-    system: str | None = None
+COLUMNS: Final[Mapping[str, Sequence[str]]] = {
+    "question": ("question", "prompt", "instruction", "query"),
+    "answer": ("answer", "output", "response", "completion"),
+    "context": ("context", "input"),
+    "system": ("system",),
+}
+"""What a column is called where the config does not say, the likeliest first."""
+_OPTIONAL: Final = ("context", "system")
 
 
 @attrs.frozen
@@ -51,9 +48,10 @@ class InstructionDataset(EncodedDataset):
     """Questions and answers from columns; the answer and the token that ends it are learned.
 
     ``column_mapping`` says which column is the ``question`` and which the ``answer``, and, where there is one, the
-    ``context`` and the ``system`` message. With a chat template (``use_chat_template: auto`` takes the tokenizer's
-    when it has one) a row is a conversation of one exchange; without one it is the prompt, the answer and the end
-    token. ``prompt_format`` writes the prompt from ``{context}`` and ``{question}``.
+    ``context`` and the ``system`` message; what it does not say goes by the names in :data:`COLUMNS`, and null leaves
+    it out. With a chat template (``use_chat_template: auto`` takes the tokenizer's when it has one) a row is a
+    conversation of one exchange; without one it is the prompt, the answer and the end token. ``prompt_format`` writes
+    the prompt from ``{context}`` and ``{question}``.
     """
 
     def __init__(
@@ -71,8 +69,8 @@ class InstructionDataset(EncodedDataset):
         limit: int | None = None,
         cache: bool = True,
     ) -> None:
-        self.columns = columns_of({} if column_mapping is None else column_mapping)
-        self.prompt_format = PromptFormat.checked(prompt_format, with_context=self.columns.context is not None)
+        self.mapping = roles_of({} if column_mapping is None else column_mapping)
+        self.prompt_format = PromptFormat.checked(prompt_format, with_context=self.mapping.get("context") is not None)
         tokenizer = load_tokenizer(tokenizer_name_or_path)
         template = open_template(tokenizer, chat_template)
         if use_chat_template not in (True, False, "auto"):
@@ -86,15 +84,16 @@ class InstructionDataset(EncodedDataset):
 
     def settings(self) -> dict[str, Any]:
         template = None if self.template is None else {"own": self.template.own}
-        return {"columns": attrs.asdict(self.columns), "template": template, "prompt_format": self.prompt_format.text}
+        return {"columns": {**COLUMNS, **self.mapping}, "template": template, "prompt_format": self.prompt_format.text}
 
     def encode_row(self, row: Row) -> Samples:
-        value_of(row, self.columns.answer)  # a column that is not there is an error, an empty one a row to leave out
+        columns = columns_for(row, self.mapping, COLUMNS, _OPTIONAL)
+        value_of(row, columns["answer"])  # a column that is not there is an error, an empty one a row to leave out
         instruction = Instruction(
-            question=text_of(row, self.columns.question),
-            answer=optional_text_of(row, self.columns.answer),
-            context=optional_text_of(row, self.columns.context),
-            system=optional_text_of(row, self.columns.system),
+            question=text_of(row, columns["question"]),
+            answer=optional_text_of(row, columns["answer"]),
+            context=optional_text_of(row, columns.get("context")),
+            system=optional_text_of(row, columns.get("system")),
         )
         if not instruction.answer.strip():
             return NO_ANSWER
@@ -125,20 +124,19 @@ class InstructionDataset(EncodedDataset):
         return fit_conversation(self.template, whole, self.max_seq_length, pieces, conversation)
 
 
-def columns_of(mapping: Mapping[str, str | None]) -> Columns:
-    """Return the columns that ``column_mapping`` names; ``question`` and ``answer`` where it names none.
+def roles_of(mapping: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Return ``column_mapping`` with our name for each role: ``prompt`` is the ``question``.
 
     Raises:
         InputError: AM311 for a name that is not one of ours, or two names for the same.
     """
-    found: dict[str, str] = {}
+    found: dict[str, str | None] = {}
     for name, column in mapping.items():
-        role = _OTHER_NAMES.get(name, name)
-        if role not in _ROLES:
-            helps = (*did_you_mean(name, _ROLES), "it maps " + ", ".join(f"`{r}`" for r in _ROLES) + " to columns")
+        role = next((role for role, names in COLUMNS.items() if name in names), None)
+        if role is None:
+            helps = (*did_you_mean(name, COLUMNS), "it maps " + ", ".join(f"`{r}`" for r in COLUMNS) + " to columns")
             raise InputError(Diagnostic("AM311", f"`column_mapping` has `{name}`, which is nothing known", helps=helps))
         if role in found:
             raise InputError(Diagnostic("AM311", f"`column_mapping` says twice which column is the `{role}`"))
-        if column is not None:
-            found[role] = str(column)
-    return Columns(**{"question": "question", "answer": "answer", **found})
+        found[role] = None if column is None else str(column)
+    return found

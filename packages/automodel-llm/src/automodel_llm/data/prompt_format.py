@@ -48,5 +48,6 @@ class PromptFormat:
         """Return the prompt of a row."""
         if self.text is None:
             return PromptParts("", context, f"\n\n{question}" if context else question)
-        before, _, after = self.text.partition(_CONTEXT)
-        return PromptParts(before.replace(_QUESTION, question), context, after.replace(_QUESTION, question))
+        before, found, after = self.text.partition(_CONTEXT)
+        shown = context if found else ""  # a format that does without the context, of which the config says nothing
+        return PromptParts(before.replace(_QUESTION, question), shown, after.replace(_QUESTION, question))

@@ -17,6 +17,7 @@ from automodel_core.config.components import build_component
 from automodel_core.data.loader import OrderedLoader
 from automodel_core.data.preview import DataPreview
 from automodel_core.diagnostics import Diagnostic
+from automodel_core.diagnostics.placing import placed_at
 from automodel_core.errors import InputError
 from automodel_core.specs import NOTHING
 from automodel_core.training.batches import Batch, StepLoss
@@ -43,7 +44,10 @@ class TrainFinetuneRecipe(BaseRecipe):
         """
         tokenizer = tokenizer_of(config)
         template = None if config.dataset is None else config.dataset.kwargs.get("chat_template")
-        return with_chat_template(tokenizer, template) if tokenizer is not NOTHING and template else tokenizer
+        if tokenizer is NOTHING or not template:
+            return tokenizer
+        with placed_at(config.span("dataset.chat_template")):
+            return with_chat_template(tokenizer, template)
 
     def build_collate(self, config: RunConfig, split: str, processor: Any) -> Any:
         """Return what pads samples to the longest."""

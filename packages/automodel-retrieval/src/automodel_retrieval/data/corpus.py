@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from automodel_core.data.column_names import columns_for
 from automodel_core.data.columns import optional_text_of, text_of, value_of
 from automodel_core.data.progress import with_progress
 from automodel_core.data.records import Row
 from automodel_core.data.row_source import RowSource
 from automodel_core.diagnostics import Diagnostic, did_you_mean
 from automodel_core.errors import InputError
-from automodel_retrieval.data.column_names import TEXT_COLUMNS, columns_for
 from automodel_retrieval.data.document import Document
+from automodel_retrieval.data.known_columns import TEXT_COLUMNS
 
 
 class Corpus:

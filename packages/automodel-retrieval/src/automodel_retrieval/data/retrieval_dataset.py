@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from automodel_core.data.column_names import columns_for
 from automodel_core.data.fingerprints import digest_of_value
 from automodel_core.data.order import seed_of
 from automodel_core.data.progress import with_progress
@@ -14,10 +15,10 @@ from automodel_core.data.records import Row
 from automodel_core.data.row_source import RowSource
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
-from automodel_retrieval.data.column_names import PAIR_COLUMNS, columns_for
 from automodel_retrieval.data.corpus import Corpus
 from automodel_retrieval.data.document import Document, Known, without_repeats
 from automodel_retrieval.data.judgements import RowReader, joined_by_query
+from automodel_retrieval.data.known_columns import PAIR_COLUMNS
 from automodel_retrieval.data.sample import Judged, RetrievalSample
 
 

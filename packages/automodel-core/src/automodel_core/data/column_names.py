@@ -1,27 +1,12 @@
-"""Which column holds what, as a config maps them or as the first row lets see."""
+"""Which column holds what: as a config maps them, or by the names that data go by."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
 
 from automodel_core.data.records import Row
 from automodel_core.diagnostics import Diagnostic, did_you_mean
 from automodel_core.errors import InputError
-
-PAIR_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
-    "query": ("query", "question", "anchor", "query_id"),
-    "positive": ("positive", "positives", "pos_doc", "document", "corpus_id", "answer"),
-    "negatives": ("negatives", "negative", "neg_doc", "hard_negatives"),
-}
-"""What a column of pairs is called where the config does not say, the likeliest first."""
-
-TEXT_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
-    "id": ("id", "_id", "corpus_id", "doc_id", "query_id", "question_id"),
-    "text": ("text", "document", "passage", "contents", "query", "question"),
-    "title": ("title",),
-}
-"""The same of a file of texts with ids."""
 
 
 def columns_for(

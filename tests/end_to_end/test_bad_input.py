@@ -127,7 +127,6 @@ def test_several_mistakes_are_said_at_once(changes, says, written, automodel):
     [
         (["finetune", "lm", "-c", str(SEED_YAML)], ["`lm`", "llm"]),
         (["finetun", "llm", "-c", str(SEED_YAML)], ["`finetun`", "finetune"]),
-        (["finetune", "vlm", "-c", str(SEED_YAML)], ["vlm"]),
         (["finetune", "llm", "-c", "absent.yaml"], ["absent.yaml"]),
         (["finetune", "llm"], ["-c"]),
         (["finetune", "llm", "-c", str(SEED_YAML), "--optimzer.lr", "1"], ["optimzer", "optimizer"]),

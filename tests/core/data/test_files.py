@@ -85,3 +85,18 @@ def test_a_hub_id_is_told_from_a_path(place):
     assert looks_like_a_hub_id("rajpurkar/squad")
     for path in ("owner/name", "./a/b", "a/b.jsonl", "a/*", "a", "a/b/c", ["rajpurkar/squad"]):
         assert not looks_like_a_hub_id(path)
+
+
+def test_a_missing_file_is_told_from_its_neighbours(tmp_path):
+    (tmp_path / "train.jsonl").write_text("")
+    with pytest.raises(InputError, match="does not exist") as error:
+        found(str(tmp_path / "trian.jsonl"))
+    assert error.value.diagnostics[0].helps == ("did you mean `train.jsonl`?",)
+    with pytest.raises(InputError) as error:
+        found(str(tmp_path / "nowhere/train.jsonl"))
+    assert "there is no directory" in error.value.diagnostics[0].helps[0]
+
+
+def test_an_empty_path_is_not_the_current_directory():
+    with pytest.raises(InputError, match="`path` is empty"):
+        found("")

@@ -58,6 +58,19 @@ def test_a_missing_file_is_named(tmp_path, suffix):
         read_records(tmp_path / f"absent.{suffix}")
 
 
+def test_a_number_too_long_to_read_is_named_with_its_line(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"a": 1}\n{"a": ' + "9" * 5000 + "}\n")
+    with pytest.raises(InputError, match=r"rows\.jsonl:2. cannot be read"):
+        read_records(tmp_path / "rows.jsonl")
+
+
+def test_what_is_wrong_with_a_line_is_said_once(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"a": "\x01"}\n')
+    with pytest.raises(InputError, match="Invalid control character at column 8") as error:
+        read_records(tmp_path / "rows.jsonl")
+    assert error.value.diagnostics[0].helps == ("mend the line, or remove it: each line is one JSON object",)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

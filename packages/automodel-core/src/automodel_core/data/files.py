@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 
 from automodel_core.data.splits import check_split
-from automodel_core.diagnostics import Diagnostic
+from automodel_core.diagnostics import Diagnostic, did_you_mean
 from automodel_core.errors import InputError
 
 SPLIT_NAMES: Final = {
@@ -74,6 +74,8 @@ def looks_like_a_hub_id(path: str | Sequence[str]) -> bool:
 def _named_files(paths: Sequence[str], suffixes: Collection[str]) -> list[Path]:
     found: dict[Path, None] = {}
     for text in paths:
+        if not text:
+            raise InputError(Diagnostic("AM301", "`path` is empty", helps=("name a data file or its directory",)))
         place = Path(text).expanduser()
         if place.is_dir():
             found |= dict.fromkeys(_inside(place, suffixes))
@@ -82,10 +84,16 @@ def _named_files(paths: Sequence[str], suffixes: Collection[str]) -> list[Path]:
         elif _WILDCARDS.search(text):
             found |= dict.fromkeys(_matching(str(place), text))
         else:
-            raise InputError(Diagnostic("AM301", f"the data file `{text}` does not exist"))
+            raise InputError(Diagnostic("AM301", f"the data file `{text}` does not exist", helps=_near(place)))
     if not found:
         raise InputError(Diagnostic("AM303", "`path` names no data file"))
     return list(found)
+
+
+def _near(place: Path) -> tuple[str, ...]:
+    if not place.parent.is_dir():
+        return (f"there is no directory `{place.parent}`: paths in a config are relative to where you run",)
+    return did_you_mean(place.name, [entry.name for entry in place.parent.iterdir()])
 
 
 def _inside(directory: Path, suffixes: Collection[str]) -> list[Path]:

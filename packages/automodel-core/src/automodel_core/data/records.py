@@ -68,7 +68,11 @@ def _guarded(reader: Callable[[Path], Iterator[Row]], path: Path) -> Iterator[Ro
         raise InputError(Diagnostic("AM301", f"`{path}` cannot be read: {error.strerror or error}")) from None
     except UnicodeDecodeError as error:
         raise InputError(
-            Diagnostic("AM304", f"`{path}` is not UTF-8 text: {error.reason} at byte {error.start}")
+            Diagnostic(
+                "AM304",
+                f"`{path}` is not UTF-8 text: {error.reason} at byte {error.start}",
+                helps=("save the file again as UTF-8",),
+            )
         ) from None
 
 
@@ -144,7 +148,11 @@ def _parse(text: str, place: str, line: int | None = None) -> Any:
     except json.JSONDecodeError as error:
         # Every line of a JSONL file is a text of its own, in which the error is on line 1.
         at = f"column {error.colno}" if line is not None else f"line {error.lineno}, column {error.colno}"
-        raise InputError(Diagnostic("AM304", f"`{place}` is not JSON: {error.msg} at {at}")) from None
+        reason = error.msg.removesuffix(" at")
+        helps = ("mend the line, or remove it: each line is one JSON object" if line is not None else "mend the file",)
+        raise InputError(Diagnostic("AM304", f"`{place}` is not JSON: {reason} at {at}", helps=helps)) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(Diagnostic("AM304", f"`{place}` cannot be read: {error}")) from None
     except RecursionError:
         raise InputError(Diagnostic("AM304", f"`{place}` is nested too deeply")) from None
 

@@ -61,7 +61,8 @@ class RowReader:
         if text is None and identity is not None and self.corpus is not None:
             return self.corpus.find(id_text(identity, row), row, column)
         if not isinstance(text, str):
-            held = f"the id `{identity}` without a text" if identity is not None else type(text).__name__
+            without = "a mapping without `text`" if text is None else type(text).__name__
+            held = f"the id `{identity}` without a text" if identity is not None else without
             helps = ("name the file of the texts in `dataset.corpus`",) if identity is not None else ()
             raise InputError(Diagnostic("AM308", f"`{row.place}`: column `{column}` holds {held}", helps=helps))
         return Document(checked_text(text, row, column), None if identity is None else id_text(identity, row))

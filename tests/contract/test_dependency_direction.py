@@ -134,8 +134,8 @@ ROOMS_BELOW = {
     "hookspecs": ("hookspecs",),
     "diagnostics": ("diagnostics", "errors", "specs"),
     "plugins": ("plugins", "diagnostics", "hookspecs", "errors", "specs", "config"),
-    "config": ("config", "plugins", "diagnostics", "hookspecs", "errors", "specs", "cache"),
-    "layout": ("layout", "diagnostics", "errors", "specs"),
+    "config": ("config", "plugins", "layout", "diagnostics", "hookspecs", "errors", "specs", "cache"),
+    "layout": ("layout",),
 }
 """The light rooms, with the rooms that each may import when it is imported itself."""
 

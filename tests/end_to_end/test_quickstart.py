@@ -21,7 +21,8 @@ pytestmark = [
 def readme_commands() -> list[list[str]]:
     """Return the commands of the README that begin with the script."""
     blocks = re.findall(r"^```bash\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    lines = [shlex.split(line, comments=True) for block in blocks for line in block.splitlines()]
+    whole = (block.replace("\\\n", " ") for block in blocks)
+    lines = [shlex.split(line, comments=True) for block in whole for line in block.splitlines()]
     return [line for line in lines if line[:1] == ["./quickstart"]]
 
 

@@ -52,7 +52,6 @@ def loaded(section: str, data: Any) -> Any:
         ("freeze: {patterns: [a, 3]}", "AM142", 24, "`'3'`"),
         ("checkpoint: {max_shard_size: 5 pounds}", "AM143", 30, "`5GB`"),
         ("dist_env: {master_port: 70000}", "AM143", 25, "65535"),
-        ("step_scheduler: {global_batch_size: 8}", "AM141", 18, "grad_accumulation_steps"),
         ("stepscheduler: {max_steps: 8}", "AM140", 1, "`step_scheduler`"),
         ("max_steps: 8", "AM140", 1, "`step_scheduler.max_steps`"),
         ("something_else: 8", "AM140", 1, "`x-something_else`"),

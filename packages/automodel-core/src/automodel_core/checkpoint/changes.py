@@ -7,12 +7,16 @@ from typing import Any, Final
 
 import attrs
 
+from automodel_core.config.batch import saved_accumulation_steps
+
+_ACCUMULATION: Final = "step_scheduler.grad_accumulation_steps"
+
 MEANINGFUL_KEYS: Final = (
     "model",
     "dataset",
     "dataloader.batch_size",
     "dataloader.shuffle",
-    "step_scheduler.grad_accumulation_steps",
+    _ACCUMULATION,
     "optimizer",
     "lr_scheduler",
     "loss_fn",
@@ -48,6 +52,8 @@ def meaningful_changes(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list
 
 
 def _at(values: Mapping[str, Any], key: str) -> Any:
+    if key == _ACCUMULATION:
+        return saved_accumulation_steps(values)
     value: Any = values
     for name in key.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from automodel_core.cli.command_line import CommandLine
-from automodel_core.cli.standard_streams import open_closed_streams
+from automodel_core.cli.standard_streams import standard_streams
 from automodel_core.errors import EXIT_FAILED, AutomodelError, InputError
 
 EXIT_INTERRUPTED: Final = 130
@@ -22,10 +22,14 @@ def main(words: Sequence[str] | None = None) -> int:
     A user's mistake prints what is wrong and never a traceback; an exception that nobody raised on purpose always
     prints one.
     """
+    line = CommandLine(tuple(sys.argv[1:] if words is None else words))
+    with standard_streams():
+        return _run(line)
+
+
+def _run(line: CommandLine) -> int:
     from automodel_core.cli.dispatch import dispatch
 
-    open_closed_streams()
-    line = CommandLine(tuple(sys.argv[1:] if words is None else words))
     try:
         code = dispatch(line)
         sys.stdout.flush()

@@ -31,9 +31,6 @@ CORE_KEY_ALIASES = (
 )
 
 ADVICE = {
-    "step_scheduler.global_batch_size": (
-        "set `step_scheduler.grad_accumulation_steps` to global batch / (`dataloader.batch_size` × data-parallel ranks)"
-    ),
     "packed_sequence.packed_sequence_size": "remove it: `packed_sequence.enabled: true` is the switch",
     "peft.match_all_linear": "write `peft.target_modules: all-linear`",
     "checkpoint.save_consolidated": "remove it: checkpoints are always consolidated safetensors",

@@ -40,6 +40,8 @@ class Assembled:
     recipe: str | None
     extras: dict[str, Any]
     problems: tuple[Diagnostic, ...]
+    broken: frozenset[str] = frozenset()
+    """Sections that are given and wrong, which rules about them need not be asked about."""
 
 
 def assemble(document: MappingNode, vocabulary: Vocabulary, required: Collection[str]) -> Assembled:
@@ -65,7 +67,8 @@ def assemble(document: MappingNode, vocabulary: Vocabulary, required: Collection
     for name in required:
         if name not in sections:
             problems.append(_missing_section(name, document, vocabulary))
-    return Assembled(sections, recipe, extras, tuple(problems))
+    broken = frozenset(key for key, value in sections.items() if value is None)
+    return Assembled(sections, recipe, extras, tuple(problems), broken)
 
 
 def _recipe(node: Node, problems: list[Diagnostic]) -> str | None:

@@ -13,7 +13,7 @@ from automodel_core.config.aliases import canonical_keys
 from automodel_core.config.assemble import assemble
 from automodel_core.config.overrides import Overrides, apply_overrides
 from automodel_core.config.references import resolve_references
-from automodel_core.config.rules import all_warnings
+from automodel_core.config.rules import RULES, Situation, apply_rules
 from automodel_core.config.run_config import RunConfig, default_section
 from automodel_core.config.source import read_source
 from automodel_core.config.vocabulary import Vocabulary, core_vocabulary
@@ -30,6 +30,7 @@ def load_run_config(
     *,
     required: Collection[str] | Callable[[Mapping[str, Any]], Collection[str]] = REQUIRED_SECTIONS,
     environment: Mapping[str, str] | None = None,
+    world_size: int | None = None,
 ) -> RunConfig:
     """Read a config and structure it; nothing that it names is imported.
 
@@ -39,6 +40,7 @@ def load_run_config(
         vocabulary: what installed plugins declare; the core's own without it.
         required: the sections that must be there, or what tells them from the resolved document, unchecked plain data.
         environment: what ``${env:NAME}`` reads; the environment of the process without it.
+        world_size: how many ranks the run has, where that is known.
 
     Raises:
         InputError: with everything that is wrong; with the first thing when the source cannot be read as such.
@@ -53,8 +55,6 @@ def load_run_config(
     assembled = assemble(resolved.document, vocabulary, needed)
     for stage in (written, overridden, respelled, resolved, assembled):
         problems.extend(stage.problems)
-    if problems:
-        raise InputError(_without_echoes(problems))
     config = RunConfig(
         document=resolved.document,
         vocabulary=vocabulary,
@@ -65,7 +65,11 @@ def load_run_config(
         overrides=overridden.applied,
         renamed=(*written.renamed, *respelled.renamed),
     )
-    return attrs.evolve(config, warnings=all_warnings(config))
+    found = apply_rules(RULES, Situation(config, world_size), assembled.broken)
+    problems.extend(finding for finding in found if finding.severity == "error")
+    if problems:
+        raise InputError(_without_echoes(problems))
+    return attrs.evolve(config, warnings=tuple(finding for finding in found if finding.severity == "warning"))
 
 
 def _with_defaults(given: Mapping[str, Any], vocabulary: Vocabulary) -> dict[str, Any]:

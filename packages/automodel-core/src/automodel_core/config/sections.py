@@ -27,7 +27,12 @@ ON_WHEN_PRESENT = frozenset({"peft"})
 class StepScheduler:
     max_steps: int | None = option(None, "Optimizer steps. With `num_epochs`, whichever ends first.", POSITIVE)
     num_epochs: int | None = option(None, "Passes over the data. Without it and `max_steps`, one.", POSITIVE)
-    grad_accumulation_steps: int = option(1, "Micro-batches of one optimizer step.", POSITIVE)
+    grad_accumulation_steps: int | None = option(
+        None, "Micro-batches of one optimizer step; null: as `global_batch_size` asks, or 1.", POSITIVE
+    )
+    global_batch_size: int | None = option(
+        None, "Samples of one optimizer step over all ranks; null: what the other sizes make.", POSITIVE
+    )
     val_check_interval: int | None = option(None, "Steps between validations; null: never.", POSITIVE)
     checkpoint_interval: int | None = option(None, "Steps between checkpoints; null: only after the last.", POSITIVE)
     log_interval: int = option(10, "Steps between lines on the console; the record on disk has all.", POSITIVE)
@@ -75,8 +80,14 @@ class Distributed:
     pp_size: int = option(1, "Pipeline stages.", POSITIVE)
     cp_size: int = option(1, "Context-parallel ranks.", POSITIVE)
     ep_size: int = option(1, "Expert-parallel ranks.", POSITIVE)
+    etp_size: int = option(1, "Tensor-parallel ranks of one expert.", POSITIVE)
     dp_replicate_size: int = option(1, "Groups of data-parallel ranks that each hold the whole model.", POSITIVE)
     sequence_parallel: bool | None = option(None, "Null: on whenever `tp_size` is more than 1.")
+    replicate_kv: bool = option(False, "Let `tp_size` be a multiple of the key-value heads: ranks hold copies.")
+    cp_comm_type: Literal["p2p", "a2a", "allgather", "a2a+p2p"] | None = option(
+        None, "How context-parallel ranks exchange keys and values; null: as the attention chooses."
+    )
+    nvlink_domain_size: int = option(8, "Ranks that reach each other over NVLink: those of a node, or 72.", POSITIVE)
 
 
 @attrs.frozen

@@ -13,6 +13,7 @@ from torch.utils.data import default_collate
 
 from automodel_core.checkpoint.config import CheckpointConfig
 from automodel_core.config import RunConfig
+from automodel_core.config.batch import accumulation_steps
 from automodel_core.config.components import build_component, resolve_target
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.diagnostics.placing import placed_at
@@ -99,7 +100,7 @@ def build_step_scheduler(config: RunConfig, micro_batches_per_epoch: int) -> Ste
     limits = StepLimits(
         max_steps=section.max_steps,
         num_epochs=section.num_epochs,
-        grad_accumulation_steps=section.grad_accumulation_steps,
+        grad_accumulation_steps=accumulation_steps(config, 1),
         val_check_interval=section.val_check_interval,
         checkpoint_interval=section.checkpoint_interval,
         log_interval=section.log_interval,

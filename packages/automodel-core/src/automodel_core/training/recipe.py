@@ -313,7 +313,11 @@ def make_recipe(
 ) -> BaseRecipe:
     """Load the config, print its warnings, and return a recipe of ``recipe_class`` on a fresh host, not yet set up."""
     config = load_run_config(
-        config_path, overrides=overrides, vocabulary=catalog.vocabulary(), required=recipe_class.required_sections
+        config_path,
+        overrides=overrides,
+        vocabulary=catalog.vocabulary(),
+        required=recipe_class.required_sections,
+        world_size=int(os.environ.get("WORLD_SIZE", "1")),
     )
     recipe_class = _recipe_that_runs(config, recipe_class, catalog)
     _warn([w for w in config.warnings if recipe_class.trains or w.code in SPELLING_WARNINGS])

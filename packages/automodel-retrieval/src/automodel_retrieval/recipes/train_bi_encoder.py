@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from automodel_core.config import RunConfig
+from automodel_core.config.batch import accumulation_steps
 from automodel_core.data.loader import OrderedLoader
 from automodel_core.diagnostics import Diagnostic, render
 from automodel_core.training.batches import Batch, StepLoss, add_losses
@@ -137,7 +138,7 @@ def side_tokens(config: RunConfig, tokenizer: Any) -> dict[Side, SideTokens]:
 
 def negatives_warning(config: RunConfig) -> Diagnostic | None:
     """Return how many negatives a query really has, when accumulation may be thought to add to them."""
-    accumulated, size = config.step_scheduler.grad_accumulation_steps, config.dataloader.batch_size
+    accumulated, size = accumulation_steps(config, 1), config.dataloader.batch_size
     if accumulated == 1:
         return None
     message = (

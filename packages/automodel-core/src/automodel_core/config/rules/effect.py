@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from automodel_core.config.rules.rule import Situation
 from automodel_core.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
-    from automodel_core.config.run_config import RunConfig
+    pass
 
 
-def checkpoint_keys_without_checkpoints(config: RunConfig) -> Iterator[Diagnostic]:
+def checkpoint_keys_without_checkpoints(situation: Situation) -> Iterator[Diagnostic]:
     """``checkpoint.enabled: false`` leaves the keys about saving without effect."""
+    config = situation.config
     if config.checkpoint.enabled:
         return
     for key in ("step_scheduler.checkpoint_interval", "checkpoint.keep_last"):
@@ -23,8 +25,9 @@ def checkpoint_keys_without_checkpoints(config: RunConfig) -> Iterator[Diagnosti
             yield Diagnostic("AM907", message, span, "no effect", helps, severity="warning")
 
 
-def validation_dataloader_without_data(config: RunConfig) -> Iterator[Diagnostic]:
+def validation_dataloader_without_data(situation: Situation) -> Iterator[Diagnostic]:
     """``validation_dataloader`` is not read without a ``validation_dataset``."""
+    config = situation.config
     loader = config.validation_dataloader
     is_set = any(value is not None for value in (loader.batch_size, loader.num_workers, loader.pin_memory))
     if config.validation_dataset is not None or not is_set:

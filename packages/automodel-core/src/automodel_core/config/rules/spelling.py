@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from automodel_core.config.component import Component
+from automodel_core.config.rules.rule import Situation
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.specs import TargetSpec
 
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
     from automodel_core.config.run_config import RunConfig
 
 
-def notes_of_aliases(config: RunConfig) -> Iterator[Diagnostic]:
+def notes_of_aliases(situation: Situation) -> Iterator[Diagnostic]:
     """An alias that was used and whose declaration carries a note shows the note."""
+    config = situation.config
     for renamed in config.renamed:
         if renamed.note:
             message = f"`{renamed.old}` is read as `{renamed.new}`: {renamed.note}"

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from automodel_core.config.rules.rule import Situation
 from automodel_core.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
-    from automodel_core.config.run_config import RunConfig
+    pass
 
 
-def validation_data_without_cadence(config: RunConfig) -> Iterator[Diagnostic]:
+def validation_data_without_cadence(situation: Situation) -> Iterator[Diagnostic]:
     """``validation_dataset`` is not read when nothing says how often to validate."""
+    config = situation.config
     if config.validation_dataset is None or config.step_scheduler.val_check_interval is not None:
         return
     message = "`validation_dataset` is given and `step_scheduler.val_check_interval` is not: the run never validates"
@@ -20,8 +22,9 @@ def validation_data_without_cadence(config: RunConfig) -> Iterator[Diagnostic]:
     yield Diagnostic("AM905", message, config.span("validation_dataset"), "not used", helps, severity="warning")
 
 
-def cadence_without_validation_data(config: RunConfig) -> Iterator[Diagnostic]:
+def cadence_without_validation_data(situation: Situation) -> Iterator[Diagnostic]:
     """``val_check_interval`` does nothing without data to validate on."""
+    config = situation.config
     if config.validation_dataset is not None or config.step_scheduler.val_check_interval is None:
         return
     message = "`step_scheduler.val_check_interval` is given and `validation_dataset` is not: the run never validates"

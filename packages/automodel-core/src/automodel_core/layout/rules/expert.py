@@ -32,4 +32,4 @@ def ep_does_not_shrink_dense_weights(request: LayoutRequest) -> Iterator[Finding
     message = f"tp {request.tp} with ep {request.ep} for a model of {experts} experts"
     reason = "most weights of such a model are in the experts, and ep divides those without splitting matrices"
     helps = (f"raise ep first: {either(divisors(experts, most=64))}",)
-    yield Finding("ep_does_not_shrink_dense_weights", "warning", message, reason, ("ep",), helps)
+    yield Finding("ep_does_not_shrink_dense_weights", "warning", message, reason, ("ep", "tp"), helps)

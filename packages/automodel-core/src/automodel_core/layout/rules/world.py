@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from automodel_core.layout.layout import broken_identities
 from automodel_core.layout.request import LayoutRequest
-from automodel_core.layout.rules.finding import Finding
+from automodel_core.layout.rules.finding import Finding, divisors, either
 
 _REASON = "every rank has one place on the mesh of dense weights and one on the mesh of expert weights"
 
@@ -43,8 +43,10 @@ def _blamed(identity: str, request: LayoutRequest) -> tuple[str, ...]:
 
 
 def _nearest(identity: str, request: LayoutRequest, world: int) -> tuple[str, ...]:
-    if identity not in ("dense", "expert"):
-        return ()
+    if identity == "dp":
+        return (f"dp_replicate can be {either(divisors(world // (request.pp * request.cp * request.tp), most=64))}",)
+    if identity == "size":
+        return ("write a number from 1",)
     first, second = (request.cp, request.tp) if identity == "dense" else (request.ep, request.etp)
     unit = request.pp * first * second
     below, above = world // unit * unit, (world // unit + 1) * unit

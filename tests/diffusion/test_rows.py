@@ -11,6 +11,8 @@ from tiny_pipelines import write_images
 from automodel_core.errors import InputError
 from automodel_diffusion.data.images import ImageDataset
 from automodel_diffusion.data.latents import LatentDataset
+from automodel_diffusion.data.rows import collate
+from automodel_diffusion.flow.draws import DrawnDataset
 
 
 @pytest.fixture
@@ -84,3 +86,31 @@ def test_latents_are_read_by_their_key(tmp_path):
     assert (example.values.dtype, example.values.shape, example.latent) == (torch.float32, (4, 2, 2), True)
     with pytest.raises(InputError, match=r"no tensor .flat. of three dimensions.*`flat` \(3,\)"):
         LatentDataset(path, key="flat", label="label", split="all")[0]
+
+
+def test_latents_of_two_shapes_are_refused_in_one_batch(images):
+    for number, edge in enumerate((4, 6)):
+        save_file({"latent": torch.zeros(4, edge, edge)}, images / f"{number}.safetensors")
+    rows = [{"latent": f"{number}.safetensors", "label": 0} for number in range(2)]
+    dataset = DrawnDataset(LatentDataset(write(images, *rows), label="label", split="all"), 0)
+    with pytest.raises(InputError, match="samples differ in shape: 4 x 4 x 4 and 4 x 6 x 6"):
+        collate([dataset[0], dataset[1]])
+
+
+def test_complex_latents_are_refused(images):
+    save_file({"latent": torch.zeros(4, 4, 4, dtype=torch.complex64)}, images / "c.safetensors")
+    dataset = LatentDataset(write(images, {"latent": "c.safetensors", "label": 0}), label="label", split="all")
+    with pytest.raises(InputError, match="holds complex numbers"):
+        dataset[0]
+
+
+def test_the_order_of_rows_belongs_to_what_the_data_are(images):
+    rows = [{"image": f"images/{n}.png", "label": n % 4} for n in range(4)]
+    one = ImageDataset(write(images, *rows), 8, 1, label="label", split="all").fingerprint
+    other = ImageDataset(write(images, *rows[::-1]), 8, 1, label="label", split="all").fingerprint
+    assert one != other
+
+
+def test_a_label_too_large_for_any_model_is_named(images):
+    with pytest.raises(InputError, match="no class number"):
+        ImageDataset(write(images, {"image": "images/0.png", "label": 10**30}), 8, 1, label="label", split="all")

@@ -209,7 +209,7 @@ BROKEN = {
         "`parallel_scheme` does not say how `unet`, which trains, is spread",
     ),
     "too many ranks": (lambda c: c["parallel_scheme"]["unet"].update(dp_size=8), "is 8, and the run has 1 process"),
-    "distributed": (lambda c: c.update(distributed={"tp_size": 1}), "`distributed` has no meaning for a pipeline"),
+    "distributed": (lambda c: c.update(distributed={"strategy": "ddp"}), "`distributed` has no meaning for a pipeline"),
     "another denoiser": (
         lambda c: c["model"]["unet"].update(_class_name="FluxTransformer2DModel"),
         "the denoiser `FluxTransformer2DModel` cannot be trained yet",
@@ -258,6 +258,38 @@ def test_a_pipeline_without_one_of_its_components_is_refused(latents, dit, tmp_p
     with pytest.raises(am.InputError, match="a pipeline that diffusers cannot load") as error:
         am.run(latents, route="finetune diffusion")
     assert error.value.diagnostics[0].code == "AM471"
+
+
+@pytest.mark.parametrize(
+    ("section", "values"),
+    [("flow_matching", {"shift": 3.0}), ("flow_matching", {"condition_dropout": 0.3}), ("ema", {"decay": 0.5})],
+)
+def test_a_resumed_run_keeps_what_it_learns(config, tmp_path, section, values):
+    am.run(config, route="pretrain diffusion")
+    step = sorted(tmp_path.glob("run/step-*"))[0]
+    changed = {**config, section: {**config.get(section, {}), **values}, "restore_from": {"path": str(step)}}
+    with pytest.raises(am.InputError, match="would change what the run learns") as error:
+        am.run(changed, route="pretrain diffusion")
+    assert {problem.code for problem in error.value.diagnostics} == {"AM508"}
+
+
+def test_a_size_that_the_denoiser_cannot_take_is_refused(latents, dit, tmp_path):
+    for size, says in ((7, "the autoencoder divides the edge by 2"), (2, "cannot take samples of this size")):
+        latents["dataset"]["size"] = size
+        with pytest.raises(am.InputError, match=says) as error:
+            am.run(latents, route="finetune diffusion")
+        assert error.value.diagnostics[0].code == "AM477"
+
+
+@pytest.mark.parametrize(
+    ("sampling", "code"),
+    [({"labels": [-1]}, "AM143"), ({"labels": [5000]}, "AM474"), ({"num_inference_steps": 5000}, "AM472")],
+)
+def test_sampling_that_cannot_be_done_is_refused_before_it_is_tried(latents, dit, sampling, code):
+    latents["sampling"] = {"labels": [1], **sampling}
+    with pytest.raises(am.InputError) as error:
+        am.run(latents, route="generate diffusion")
+    assert [problem.code for problem in error.value.diagnostics] == [code]
 
 
 def test_samples_are_not_written_over_a_file(config, tmp_path, automodel):

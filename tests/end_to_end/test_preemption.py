@@ -47,7 +47,7 @@ def start(config, tmp_path, hook, argument, *, new_group=False, **changes):
     return process
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1", "SIGINT"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGINT"])
 @pytest.mark.parametrize(("hook", "argument"), [("forward_backward", "run"), ("evaluate", "run")])
 def test_a_signal_ends_the_run_resumable_and_resuming_is_bit_equal(
     small_config, records, tmp_path, name, hook, argument

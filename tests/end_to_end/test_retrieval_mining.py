@@ -151,3 +151,15 @@ def test_a_place_that_cannot_be_written_is_said_where_it_is_named(config, tmp_pa
     assert "[AM520]" in err
     assert "cfg.yaml:" in err
     assert "help: name another directory in `mining.output`" in err
+
+
+def test_an_embedding_that_changed_on_disk_is_made_again(config, tmp_path):
+    mine(config)
+    clean = (tmp_path / "mined/train.jsonl").read_text()
+    chunk = sorted((tmp_path / "mined/embeddings").glob("document-*.safetensors"))[0]
+    damaged = bytearray(chunk.read_bytes())
+    damaged[-3] ^= 0x40
+    chunk.write_bytes(damaged)
+    mine(config)
+    assert (tmp_path / "mined/train.jsonl").read_text() == clean
+    assert chunk.read_bytes() != bytes(damaged)

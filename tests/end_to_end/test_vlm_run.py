@@ -237,6 +237,7 @@ BROKEN = {
         "the text has 2 places for an image, and the row names 1",
     ),
     "not an image": (lambda row: row.update(image="rows.jsonl"), "AM372", "cannot be read as an image"),
+    "an empty path": (lambda row: row.update(image=""), "AM308", "column `image` is empty"),
     "not a path": (lambda row: row.update(image=3), "AM308", "must hold the path of an image"),
     "no column": (lambda row: row.pop("image"), "AM309", "there is no column `image`"),
 }

@@ -140,6 +140,7 @@ def test_columns_of_no_known_name_are_asked_for(instructions):
         ({"column_mapping": {"answer": "a"}}, "AM309", "no column `a`"),
         ({"prompt_format": "{context}"}, "AM306", "`{question}`"),
         ({"prompt_format": "{question}"}, "AM306", "`{context}`"),
+        ({"prompt_format": "{question} {context} {contxt}"}, "AM306", "`{contxt}`, which stands for nothing"),
         ({"use_chat_template": "yes"}, "AM306", "`use_chat_template`"),
         ({"use_chat_template": True, "template": None}, "AM313", "no chat template"),
         ({"chat_template": "absent.jinja"}, "AM313", "absent.jinja"),

@@ -117,3 +117,11 @@ def test_draws_are_a_function_of_seed_epoch_and_row(tmp_path):
         assert len(sample.negatives) == 3
         assert not set(sample.known) & set(sample.negatives)
         assert len(set(sample.negatives)) == 3
+
+
+def test_one_id_of_two_texts_is_refused_with_its_row(tmp_path):
+    rows = [{"query": f"q{n}", "positive": {"id": "1", "text": text}} for n, text in enumerate(("a", "a", "b"))]
+    path = write_rows(tmp_path / "rows.jsonl", rows)
+    with pytest.raises(InputError, match=r"rows\.jsonl:3.: the id .1. is that of another text") as error:
+        RetrievalDataset(str(path), split="all")
+    assert error.value.diagnostics[0].code == "AM382"

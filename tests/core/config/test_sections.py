@@ -36,7 +36,7 @@ def loaded(section: str, data: Any) -> Any:
         ("rng: {_target_: a.b}", "AM141", 7, "needs no target"),
         ("clip_grad_norm: {max_norm: '1e-5'}", "AM142", 28, "`max_norm: 1e-5`"),
         ("clip_grad_norm: {max_norm: 0}", "AM143", 28, "more than 0"),
-        ("clip_grad_norm: {max_norm: .nan}", "AM143", 28, "more than 0"),
+        ("clip_grad_norm: {max_norm: .nan}", "AM142", 28, "a number or null"),
         ("compile: {enabled: yes}", "AM142", 20, "`enabled: true`"),
         ("compile: {enabled: 'off'}", "AM142", 20, "`enabled: false`"),
         ("compile: {enabled: 1}", "AM142", 20, "`true` or `false`"),

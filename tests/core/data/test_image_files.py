@@ -71,7 +71,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
     assert image_size(tmp_path / "half.png", "") == (40, 40)
     with pytest.raises(InputError, match=r"half.png. cannot be read as an image") as refused:
-        read_image(tmp_path / "half.png", "L", "")
+        read_image(tmp_path / "half.png", "L", "rows.jsonl:3")
     assert refused.value.diagnostics[0].helps == ("replace the file, or remove its row",)
 
 

@@ -1,8 +1,12 @@
+import os
+import signal
+
 import pytest
 import torch
 
 from automodel_core.data.loader import BatchStream, OrderedLoader
 from automodel_core.data.order import GlobalOrder
+from automodel_core.errors import InputError, RunFailedError
 
 
 class Numbers:
@@ -80,3 +84,28 @@ def test_reading_leaves_the_global_generator_alone(workers):
     torch.manual_seed(0)
     BatchStream(loader(num_workers=workers)).take(5)
     assert torch.equal(torch.rand(1), expected)
+
+
+class Deadly:
+    """A data set whose worker is killed when it reads sample 5."""
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        if index == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return index
+
+
+def test_a_worker_that_is_killed_ends_the_run_with_what_to_do():
+    loader = OrderedLoader(Deadly(), batch_size=2, collate=list, seed=0, shuffle=False, num_workers=1)
+    with pytest.raises(RunFailedError, match=r"a worker of the data loader was killed.*--restore_from\.path latest"):
+        list(loader.batches(0))
+
+
+def test_samples_that_are_not_what_is_collated_are_refused():
+    loader = OrderedLoader([1, 2], batch_size=2, collate=lambda samples: {"x": samples[0].input_ids}, seed=0)
+    with pytest.raises(InputError, match="not of the kind that this recipe trains on: 'int' object") as error:
+        loader.first_batch()
+    assert error.value.diagnostics[0].code == "AM320"

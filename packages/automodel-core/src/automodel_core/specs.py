@@ -66,6 +66,10 @@ class RecipeSpec:
     requires: tuple[str, ...] = ("model", "dataset", "optimizer")
     aliases: tuple[str, ...] = ()
     """Names of the same recipe in other systems, for the ``recipe:`` key of a config."""
+    also_reads: tuple[str, ...] = ()
+    """Sections of other domains that the recipe reads; those of its own plugin and of the core it reads anyway."""
+    never_reads: tuple[str, ...] = ()
+    """Sections of the core that have no meaning for the recipe."""
 
 
 @attrs.frozen
@@ -109,6 +113,8 @@ class SectionSpec:
     summary: str = ""
     component: bool = False
     """True when the section names a callable by ``_target_`` and the other keys are its arguments."""
+    decides: tuple[str, ...] = ()
+    """The keys whose values decide what is learned, ``"*"`` for all: a resumed run may not change them."""
 
 
 @attrs.frozen

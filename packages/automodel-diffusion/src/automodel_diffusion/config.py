@@ -13,6 +13,8 @@ _STRATEGY = Check(
     lambda value: value in ("fsdp2", "ddp"),
 )
 
+CLASSES = Check("a list of class numbers from 0", lambda value: all(number >= 0 for number in value))
+
 
 @attrs.frozen
 class ComponentScheme:
@@ -68,7 +70,7 @@ class Ema:
 class Sampling:
     """What is sampled, at validation, at the end and by `automodel generate diffusion`."""
 
-    labels: list[int] = option([], "Classes to sample, for a pipeline with labels.")  # noqa: RUF009
+    labels: list[int] = option([], "Classes to sample, for a pipeline with labels.", CLASSES)  # noqa: RUF009
     prompts: list[str] = option([], "Texts to sample, for a pipeline with prompts.")  # noqa: RUF009
     per_condition: int = option(1, "Samples of each label or prompt.", POSITIVE)
     num_inference_steps: int = option(30, "Steps of the pipeline's scheduler.", POSITIVE)

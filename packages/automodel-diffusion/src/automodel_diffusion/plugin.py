@@ -44,12 +44,14 @@ def recipes() -> Iterable[RecipeSpec]:
             name="TrainDiffusionRecipe",
             target=f"{_TRAIN}:TrainDiffusionRecipe",
             summary="Flow matching: fine-tuning and training from scratch.",
+            never_reads=("tokenizer",),
             requires=("model", "parallel_scheme", "dataset", "optimizer"),
         ),
         RecipeSpec(
             name="GenerateDiffusionRecipe",
             target=f"{_GENERATE}:GenerateDiffusionRecipe",
             summary="Images from a pipeline or a checkpoint.",
+            never_reads=("tokenizer",),
             requires=("model", "parallel_scheme"),
         ),
     )
@@ -94,8 +96,8 @@ def sections() -> Iterable[SectionSpec]:
     place = "automodel_diffusion.config"
     return (
         SectionSpec("parallel_scheme", f"{place}:ParallelScheme", "How each component is spread over ranks."),
-        SectionSpec("flow_matching", f"{place}:FlowMatching", "Which noise levels are trained."),
-        SectionSpec("ema", f"{place}:Ema", "An average of the weights over the steps."),
+        SectionSpec("flow_matching", f"{place}:FlowMatching", "Which noise levels are trained.", decides=("*",)),
+        SectionSpec("ema", f"{place}:Ema", "An average of the weights over the steps.", decides=("*",)),
         SectionSpec("sampling", f"{place}:Sampling", "What is sampled, and how."),
     )
 

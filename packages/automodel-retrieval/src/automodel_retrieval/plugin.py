@@ -127,7 +127,12 @@ def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
 @hookimpl
 def sections() -> Iterable[SectionSpec]:
     return (
-        SectionSpec("retrieval", "automodel_retrieval.config:Retrieval", "How texts are encoded and ranked."),
+        SectionSpec(
+            "retrieval",
+            "automodel_retrieval.config:Retrieval",
+            "How texts are encoded and ranked.",
+            decides=("query_prompt", "document_prompt", "query_max_length", "document_max_length"),
+        ),
         SectionSpec("mining", "automodel_retrieval.config:Mining", "How hard negatives are looked for."),
     )
 

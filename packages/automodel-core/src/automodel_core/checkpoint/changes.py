@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import attrs
 
 from automodel_core.config.batch import saved_accumulation_steps
+from automodel_core.specs import SectionSpec
 
 _ACCUMULATION: Final = "step_scheduler.grad_accumulation_steps"
 
@@ -46,9 +47,17 @@ class Change:
         return f"`{self.key}` was {self.saved!r} and is {self.now!r} now"
 
 
-def meaningful_changes(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list[Change]:
-    """Return the keys of :data:`MEANINGFUL_KEYS` that differ, in order."""
-    return [c for key in MEANINGFUL_KEYS for c in _differences(key, _at(saved, key), _at(now, key))]
+def meaningful_changes(
+    saved: Mapping[str, Any], now: Mapping[str, Any], sections: Iterable[SectionSpec] = ()
+) -> list[Change]:
+    """Return the keys of :data:`MEANINGFUL_KEYS` that differ, in order, and those that ``sections`` say decide."""
+    keys = [*MEANINGFUL_KEYS, *(key for spec in sections for key in _deciding(spec))]
+    return [c for key in keys for c in _differences(key, _at(saved, key), _at(now, key))]
+
+
+def _deciding(spec: SectionSpec) -> Iterator[str]:
+    for name in spec.decides:
+        yield spec.key if name == "*" else f"{spec.key}.{name}"
 
 
 def _at(values: Mapping[str, Any], key: str) -> Any:

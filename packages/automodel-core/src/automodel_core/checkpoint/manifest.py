@@ -76,8 +76,12 @@ def read_manifest(directory: Path) -> Manifest:
             raise ManifestError(f"format version {data['version']} is newer than this version of automodel reads")
         files = tuple(FileEntry(f["path"], int(f["size"]), tuple(f["blocks"])) for f in data.pop("files"))
         return Manifest(files=files, **data)
-    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+    except ManifestError:
+        raise
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ManifestError(f"it cannot be read ({error})") from error
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ManifestError("it lacks what a manifest has, or has something else in its place") from error
 
 
 def damage(directory: Path, files: Iterable[FileEntry], *, hashes: bool) -> list[str]:

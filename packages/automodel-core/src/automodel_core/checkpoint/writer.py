@@ -43,6 +43,8 @@ class CheckpointWriter:
         """
         home = self.config.directory
         try:
+            if (home / LATEST).is_dir():
+                raise IsADirectoryError(0, f"`{LATEST}` in it is a directory")
             home.mkdir(parents=True, exist_ok=True)
             self._lock = lock_directory(home)
             removed = remove_leftovers(home)
@@ -107,7 +109,7 @@ class CheckpointWriter:
             shutil.rmtree(partial, ignore_errors=True)
             raise RunFailedError(
                 f"the checkpoint of step {step} could not be written to `{self.config.directory}`: {error}; "
-                f"checkpoints written before it are untouched"
+                f"checkpoints written before it are untouched. Free space and go on with `--restore_from.path latest`"
             ) from error
         self._retain(step)
         return final

@@ -31,6 +31,7 @@ def _run(line: CommandLine) -> int:
     from automodel_core.cli.dispatch import dispatch
 
     try:
+        _check_text(line)
         code = dispatch(line)
         sys.stdout.flush()
         return code
@@ -43,6 +44,16 @@ def _run(line: CommandLine) -> int:
         if isinstance(error, BrokenPipeError) and _reader_is_gone():
             return EXIT_BROKEN_PIPE
         return _show_traceback()
+
+
+def _check_text(line: CommandLine) -> None:
+    """Raise :class:`InputError` for a word that is not UTF-8: it could be neither printed nor saved."""
+    from automodel_core.diagnostics.diagnostic import Diagnostic
+
+    for word in line.words:
+        if any("\ud800" <= character <= "\udfff" for character in word):
+            shown = word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            raise InputError(Diagnostic("AM709", f"`{shown}` is not UTF-8 text", helps=("write it in UTF-8",)))
 
 
 def _explain(error: AutomodelError) -> int:

@@ -7,12 +7,13 @@ unions, sequences and tuples of these. About any other the answer is "fits".
 from __future__ import annotations
 
 import types
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, Union, get_args, get_origin
 
 from automodel_core.config.component import Component
 
 _ONE_TYPE = {int: "an int", float: "a number", bool: "true or false", str: "text", None: "null", type(None): "null"}
+_MAPPINGS = (dict, Mapping)
 _SEQUENCES = (list, Sequence, Collection, Iterable)
 
 
@@ -58,6 +59,8 @@ def _fits_composed(value: Any, annotation: Any) -> bool | None:
         return any(value == one and type(value) is type(one) for one in inner)
     if origin in (Union, types.UnionType):
         return _any([_fits(value, one) for one in inner])
+    if annotation in _MAPPINGS or origin in _MAPPINGS:
+        return isinstance(value, dict)
     if annotation in _SEQUENCES or origin in _SEQUENCES:
         if not isinstance(value, list):
             return False
@@ -91,6 +94,8 @@ def _words(annotation: Any) -> str:
         return _either(inner)
     if origin is tuple:
         return f"a list of {len(inner)}, each {' or '.join(dict.fromkeys(_words(one) for one in inner))}"
+    if annotation in _MAPPINGS or origin in _MAPPINGS:
+        return "a mapping"
     if annotation in _SEQUENCES or origin in _SEQUENCES:
         return f"a list, each item {_words(inner[0])}" if inner else "a list"
     return f"a {getattr(annotation, '__name__', annotation)}"

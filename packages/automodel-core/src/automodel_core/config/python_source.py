@@ -101,6 +101,9 @@ class _Reader:
                 )
             )
             value = None
+        if isinstance(value, str) and "\0" in value:
+            message = f"`{format_path(path)}` must not have a NUL character"
+            self.problems.append(Diagnostic("AM106", message, span, "", ("remove it",)))
         return ScalarNode(value, span)
 
     def entry(self, key: Any, value: Any, path: tuple[Step, ...]) -> Entry:

@@ -37,7 +37,7 @@ class StepScheduler:
     checkpoint_interval: int | None = option(None, "Steps between checkpoints; null: only after the last.", POSITIVE)
     log_interval: int = option(10, "Steps between lines on the console; the record on disk has all.", POSITIVE)
     preemption_signal: str | list[str] | None = option(  # noqa: RUF009
-        ["SIGINT", "SIGTERM", "SIGUSR1"],
+        ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"],
         "Signals on which the run saves after the step under way and ends; null: none.",
         SIGNALS,
     )

@@ -16,8 +16,11 @@ from automodel_core.config.component import Component
 from automodel_core.config.vocabulary import Vocabulary
 from automodel_core.diagnostics import Diagnostic, did_you_mean
 
-_WITH_FINITE_NUMBERS: Final = ("optimizer", "lr_scheduler")
+_WITH_FINITE_NUMBERS: Final = ("optimizer", "lr_scheduler", "loss_fn")
 """Sections in which no argument can mean anything by NaN or infinity; not every optimizer says so itself."""
+
+RESERVED: Final = ("params", "optimizer", "processor")
+"""Arguments that only the run can give, where it gives them."""
 
 _BY_KEYWORD = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
@@ -98,6 +101,7 @@ def argument_problems(
         return []
     names = spelled_for(component, arguments, vocabulary)
     problems = [_unknown(component, key, arguments) for key, name in names.items() if not arguments.accepts(name)]
+    problems += [_reserved(component, key) for key, name in names.items() if name in RESERVED and name in provided]
     given = {*names.values(), *provided}
     missing = [name for name, required in arguments.parameters.items() if required and name not in given]
     return [*problems, *_wrong_values(component, names, arguments), *(_missing(component, name) for name in missing)]
@@ -126,6 +130,12 @@ def _unknown(component: Component, key: str, arguments: Arguments) -> Diagnostic
         helps = (f"it takes {listed}",) if names else ("it takes no arguments",)
     message = f"`{component.target}` has no argument `{key}`"
     return Diagnostic("AM207", message, span, "unknown argument", helps)
+
+
+def _reserved(component: Component, key: str) -> Diagnostic:
+    span = component.key_spans.get(key, component.span)
+    message = f"`{key}` of `{component.target}` is what the run gives it"
+    return Diagnostic("AM207", message, span, "not yours to set", (f"remove `{key}`",))
 
 
 def _missing(component: Component, name: str) -> Diagnostic:

@@ -7,6 +7,7 @@ that the caller can point at the place of each.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, get_args, get_origin
 
@@ -137,9 +138,9 @@ def _is_mapping(annotation: Any) -> bool:
 def _structure_scalar(value: Any, kind: Any) -> Any:
     if isinstance(value, BareNone) and kind is str:
         return str(value)
-    if kind is float and type(value) is int:
+    if kind is float and type(value) is int and abs(value) <= sys.float_info.max:
         return float(value)
-    if type(value) is not kind:
+    if type(value) is not kind or value != value:  # what is not a number differs from itself
         raise WrongTypeError(kind, value)
     return value
 

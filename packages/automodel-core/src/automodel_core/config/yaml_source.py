@@ -135,6 +135,9 @@ class _Composer:
 
     def scalar(self, event: Any) -> ScalarNode:
         span = self.span(event)
+        if "\0" in event.value:
+            helps = ("remove it",)
+            self.report(Diagnostic("AM106", "a value must not have a NUL character", span, "", helps))
         plain = event.implicit[0] and event.tag is None
         if event.tag in (None, "!"):
             value = self.resolved(event.value, span) if plain else event.value

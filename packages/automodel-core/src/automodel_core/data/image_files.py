@@ -75,13 +75,15 @@ def _in_eight_bits(image: Image.Image) -> Image.Image:
 def _opened(file: Path, place: str) -> Iterator[Any]:
     from PIL import Image
 
+    start = f"`{place}`: " if place else ""
+    if not file.exists():
+        raise InputError(Diagnostic("AM371", f"{start}there is no image `{file}`"))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             with Image.open(file) as image:
                 yield image
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        start = f"`{place}`: " if place else ""
         message = f"{start}`{file}` cannot be read as an image: {error}"
-        helps = ("replace the file, or remove its row",)
+        helps = ("replace the file, or remove its row" if place else "name another file",)
         raise InputError(Diagnostic("AM372", message, helps=helps)) from None

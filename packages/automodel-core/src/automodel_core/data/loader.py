@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -11,6 +11,8 @@ import torch
 from torch.utils.data import DataLoader
 
 from automodel_core.data.order import GlobalOrder, seed_of
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError, RunFailedError
 from automodel_core.training.batches import Batch
 
 
@@ -71,9 +73,17 @@ class OrderedLoader:
         return -(-len(self.dataset) // self.batch_size)
 
     def first_batch(self) -> Batch:
-        """Return a micro-batch of the first samples, for a look at its keys: no worker is started."""
+        """Return a micro-batch of the first samples, for a look at its keys: no worker is started.
+
+        Raises :class:`InputError` (AM320) when the samples lack what the collate function reads.
+        """
         dataset = in_epoch(self.dataset, 0)
-        return self.collate([dataset[i] for i in range(min(self.batch_size, len(self.dataset)))])
+        try:
+            return self.collate([dataset[i] for i in range(min(self.batch_size, len(self.dataset)))])
+        except AttributeError as error:
+            message = f"the data are not of the kind that this recipe trains on: {error}"
+            helps = ("use a data set of the recipe's own domain, or give `build_collate` in a plugin",)
+            raise InputError(Diagnostic("AM320", message, helps=helps)) from error
 
     def batches(self, epoch: int, *, skip: int = 0) -> Iterator[Batch]:
         """Yield the micro-batches of ``epoch`` that follow its first ``skip`` samples."""
@@ -87,7 +97,20 @@ class OrderedLoader:
             worker_init_fn=_ignore_interrupts,
             generator=torch.Generator().manual_seed(seed_of("workers", self.seed, epoch)),
         )
-        return iter(loader)
+        return _watched(loader) if self.num_workers else iter(loader)
+
+
+def _watched(loader: Iterable[Batch]) -> Iterator[Batch]:
+    """Yield batches, and say so when a worker process is gone: the kernel kills one where memory runs out."""
+    try:
+        yield from loader
+    except (RuntimeError, ConnectionError, EOFError) as error:
+        if isinstance(error, RuntimeError) and "DataLoader worker" not in str(error):
+            raise
+        raise RunFailedError(
+            "a worker of the data loader was killed, perhaps because memory ran out; lower `dataloader.num_workers` or "
+            "`dataloader.batch_size` and go on with `--restore_from.path latest`"
+        ) from error
 
 
 class BatchStream:

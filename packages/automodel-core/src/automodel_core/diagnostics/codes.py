@@ -32,6 +32,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM143": "a value is not allowed",
         "AM144": "a section is missing",
         "AM145": "a section or a key of it has the wrong shape",
+        "AM146": "a section that the recipe does not read",
         "AM150": "the sizes of a layout do not make the number of ranks",
         "AM151": "a strategy cannot be used with a size",
         "AM152": "the heads of the model are not divided by the tensor-parallel ranks",
@@ -52,6 +53,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM210": "a target is not available here",
         "AM211": "a value is not what an argument of a target asks for",
         "AM212": "a target refuses its arguments",
+        "AM213": "a target cannot be used as a run uses it",
         # AM3xx: data.
         "AM301": "data cannot be read",
         "AM302": "a kind of data file that cannot be read",
@@ -71,6 +73,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM316": "an assistant's turn has no end",
         "AM318": "nothing can be learned from the data",
         "AM319": "a recipe has no preview of its data",
+        "AM320": "data of a kind that the recipe does not train on",
         "AM330": "a batch has a key that the model does not take",
         "AM331": "a batch lacks a key that the model needs",
         "AM340": "packed sequences are not available",
@@ -205,6 +208,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM920": "nothing is left to train",
         "AM930": "rows are left out of training",
         "AM931": "the cache cannot be written",
+        "AM933": "what is measured was trained on",
         "AM932": "samples are longer than the model was made for",
     }
 )

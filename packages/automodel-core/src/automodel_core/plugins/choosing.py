@@ -49,6 +49,35 @@ def needed_sections(
     return otherwise if spec is None else spec.spec.requires
 
 
+def unread_sections(config: RunConfig, recipe: Owned[RecipeSpec], catalog: Catalog) -> list[Diagnostic]:
+    """Return an error for every section of ``config`` that the recipe does not read: of another domain, or meaningless.
+
+    Sections of plugins without routes are for their hooks, and may be in any config.
+    """
+    domains = {owned.plugin for owned in catalog.routes.values()}
+    foreign = {
+        key
+        for key, owned in catalog.sections.items()
+        if owned.plugin in domains and owned.plugin != recipe.plugin and key not in recipe.spec.also_reads
+    }
+    problems = []
+    for key in (*foreign, *recipe.spec.never_reads):
+        entry = config.document.entry_at((key,))
+        if entry is None or not config.given(key):
+            continue
+        owner = f", which is of `{catalog.sections[key].plugin}`" if key in catalog.sections else ""
+        message = f"`{key}` has no effect: `{recipe.spec.name}` does not read it{owner}"
+        helps = (f"remove it, or keep it as `x-{key}`",)
+        problems.append(Diagnostic("AM146", message, entry.key_span, "no effect", helps))
+    return problems
+
+
+def declared_recipe(recipe_class: type, catalog: Catalog) -> Owned[RecipeSpec] | None:
+    """Return the declaration of a recipe class, or ``None`` for one that nobody declares."""
+    target = f"{recipe_class.__module__}:{recipe_class.__qualname__}"
+    return next((owned for owned in catalog.recipes.values() if owned.spec.target == target), None)
+
+
 def _recipe_of_document(document: Mapping[str, Any], route: str | None, catalog: Catalog) -> Owned[RecipeSpec] | None:
     recipe, model = document.get("recipe"), document.get("model")
     if recipe is not None:

@@ -27,7 +27,9 @@ import pytest
 
 import automodel_core as am
 from automodel_core.checkpoint.manifest import read_manifest
+from automodel_core.plugins import Catalog
 from automodel_core.testing.observed import EventLog, differing, records, tensors
+from automodel_core.training.merging import merge_checkpoint
 from automodel_core.training.preemption import PreemptedError
 
 
@@ -93,6 +95,28 @@ class RecipeSuite:
         again = {"path": str(straight / "step-2")}
         resumed = self.run(config, tmp_path / "resumed", step_scheduler=steps, peft=self.peft, restore_from=again)
         assert not differing(straight / "step-4", resumed / "step-4")
+
+    def merged_model(self, config: dict[str, Any], directory: Path) -> dict[str, Any]:
+        """Return the ``model`` section that loads the merged ``directory``."""
+        target, _, method = config["model"]["_target_"].rpartition(".")
+        described = method == "from_config"  # by keys that a directory has no need of
+        owner = target if described or method == "from_pretrained" else config["model"]["_target_"]
+        kept = {} if described else config["model"]
+        return {**kept, "_target_": f"{owner}.from_pretrained", "name_or_path": str(directory)}
+
+    def test_merged_adapters_are_a_model_that_is_measured_the_same(
+        self, config: dict[str, Any], tmp_path: Path
+    ) -> None:
+        if self.peft is None:
+            pytest.skip("the recipe has no layer that adapters fit")
+        steps = {"max_steps": 4, "val_check_interval": 4}
+        adapted = self.run(config, tmp_path / "adapted", step_scheduler=steps, peft=self.peft)
+        merge_checkpoint(adapted / "step-4", tmp_path / "merged", catalog=Catalog.discover())
+        whole = {**config, "model": self.merged_model(config, tmp_path / "merged")}
+        once = {"max_steps": 1, "val_check_interval": 1}
+        merged = self.run(whole, tmp_path / "run", step_scheduler=once, optimizer={"lr": 0.0})
+        (before,), (after,) = records(adapted, "validation"), records(merged, "validation")
+        assert after["loss"] == pytest.approx(before["loss"], rel=1e-4)
 
     def test_frozen_weights_stay_and_the_others_move(self, config: dict[str, Any], tmp_path: Path) -> None:
         recipe: list[Any] = []

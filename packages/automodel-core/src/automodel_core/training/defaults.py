@@ -23,6 +23,7 @@ from automodel_core.infrastructure.blueprint import Blueprint
 from automodel_core.specs import NOTHING
 from automodel_core.training.component_check import complete_component
 from automodel_core.training.model_component import build_model_component
+from automodel_core.training.rehearsal import rehearse_optimizer, rehearse_schedule
 from automodel_core.training.run_state import ModelState, Stateful
 from automodel_core.training.sizes import parse_size
 from automodel_core.training.step_scheduler import StepLimits, StepScheduler
@@ -79,6 +80,7 @@ def build_optimizer(config: RunConfig, model: nn.Module) -> torch.optim.Optimize
         raise InputError(Diagnostic("AM431", "no parameter of the model is trainable", config.span("freeze")))
     if config.optimizer is None:
         return torch.optim.AdamW(parameters)
+    rehearse_optimizer(config.optimizer, config)
     optimizer: torch.optim.Optimizer = build_component(config.optimizer, config.vocabulary, params=parameters)
     return optimizer
 
@@ -91,6 +93,7 @@ def build_lr_scheduler(config: RunConfig, optimizer: torch.optim.Optimizer, tota
     target = resolve_target(config.lr_scheduler, config.vocabulary)
     if "total_steps" in inspect.signature(target).parameters and "total_steps" not in config.lr_scheduler.kwargs:
         arguments["total_steps"] = total_steps
+    rehearse_schedule(config.lr_scheduler, config, arguments, total_steps)
     return build_component(config.lr_scheduler, config.vocabulary, **arguments)
 
 

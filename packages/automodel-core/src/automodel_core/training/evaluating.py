@@ -12,7 +12,7 @@ from automodel_core.data.loader import OrderedLoader
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_core.specs import NOTHING
-from automodel_core.training.recipe import BaseRecipe
+from automodel_core.training.recipe import BaseRecipe, warn
 from automodel_core.training.validation import evaluate_loader, measure_loader
 
 
@@ -56,6 +56,12 @@ class HeldOutEvaluation(BaseRecipe):
         self.result = EvaluationResult(loss.mean, loss.targets, len(loader.dataset), metrics)
         print(json.dumps(self.result.to_data()) if self.config.evaluation.json else self.result.line())
 
+    def _say_it_was_trained_on(self) -> None:
+        message = "there is no `validation_dataset`, so `dataset` is measured: a model that was trained on it knows it"
+        helps = ("add `validation_dataset:` with held-out data",)
+        place = self.config.span("dataset")
+        warn([Diagnostic("AM933", message, place, helps=helps, severity="warning")])
+
     def figures_of(self, loss: float) -> Mapping[str, float]:
         """Return what follows from the mean loss alone."""
         return {}
@@ -67,6 +73,8 @@ class HeldOutEvaluation(BaseRecipe):
                 loader = self.host.build("build_dataloader", config=self.config, split=split, processor=processor)
                 if loader is not NOTHING:
                     unshuffled: OrderedLoader = attrs.evolve(loader, shuffle=False)
+                    if section == "dataset":
+                        self._say_it_was_trained_on()
                     return unshuffled
         helps = ("add `validation_dataset:`, or `dataset:`, with a `_target_`",)
         raise InputError(Diagnostic("AM303", "there is no data to evaluate on", helps=helps))

@@ -12,6 +12,7 @@ from automodel_core.checkpoint.run_files import StateError, read_config
 from automodel_core.config import RunConfig, load_run_config
 from automodel_core.config.references import escape_references
 from automodel_core.diagnostics import Diagnostic
+from automodel_core.diagnostics.writing import writing_to
 from automodel_core.errors import InputError
 from automodel_core.infrastructure.peft.export import adapted_layers
 from automodel_core.plugins import Catalog, run_host
@@ -44,10 +45,10 @@ def merge_checkpoint(path: Path, out: Path, *, catalog: Catalog, overrides: Sequ
         layer.merge()
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    write_weights(state, partial, max_shard_bytes=parse_size(config.checkpoint.max_shard_size))
-    recipe.host.build("export_model", run=state, directory=str(partial))
-    publish_directory(partial, out)
+    with writing_to(partial, "OUT", None):
+        write_weights(state, partial, max_shard_bytes=parse_size(config.checkpoint.max_shard_size))
+        recipe.host.build("export_model", run=state, directory=str(partial))
+        publish_directory(partial, out)
     return out
 
 

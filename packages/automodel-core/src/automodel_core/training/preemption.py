@@ -22,7 +22,7 @@ class Preemption:
     """Listens for ``signals`` while it is entered; handlers that were there before come back.
 
     The first signal is only noted, in :attr:`received`. A second one of the same kind does what it would have done
-    without us, at once. Without signals nothing is installed.
+    without us, at once. Without signals nothing is installed, and a signal that is ignored stays ignored.
     """
 
     def __init__(self, signals: Sequence[str] = ()) -> None:
@@ -33,7 +33,9 @@ class Preemption:
     def __enter__(self) -> Preemption:
         # Python lets only the main thread of the main interpreter install handlers.
         if threading.current_thread() is threading.main_thread():
-            self._previous = {number: signal.signal(number, self._note) for number in self._signals}
+            # What is ignored stays so: `nohup` ignores SIGHUP for a run that must outlive its terminal.
+            heard = [number for number in self._signals if signal.getsignal(number) is not signal.SIG_IGN]
+            self._previous = {number: signal.signal(number, self._note) for number in heard}
         return self
 
     def __exit__(

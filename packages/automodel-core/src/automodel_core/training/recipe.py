@@ -17,12 +17,14 @@ from automodel_core.config import RunConfig, load_run_config
 from automodel_core.data.loader import BatchStream, OrderedLoader
 from automodel_core.data.preview import DataPreview
 from automodel_core.diagnostics import Diagnostic, render
+from automodel_core.diagnostics.placing import placed_at
 from automodel_core.errors import InputError
 from automodel_core.hookspecs import hookimpl
 from automodel_core.infrastructure.pipeline import build_infrastructure
 from automodel_core.observability.json_lines import check_metrics_directory
 from automodel_core.observability.observers import observers
 from automodel_core.plugins import Catalog, RunHost, run_host
+from automodel_core.plugins.choosing import declared_recipe, unread_sections
 from automodel_core.plugins.core_defaults import load_core_defaults
 from automodel_core.plugins.hook_table import hook_table
 from automodel_core.plugins.loading import find_recipe, load_recipe_class
@@ -177,7 +179,9 @@ class BaseRecipe:
 
         A recipe that knows more extends this.
         """
-        check_model_inputs(state.model, [key for key in loader.first_batch() if key not in self.not_model_inputs])
+        with placed_at(self.config.span("dataset._target_")):
+            batch = loader.first_batch()
+        check_model_inputs(state.model, [key for key in batch if key not in self.not_model_inputs])
         check_precision(state.model, self.config.model.span)
 
     def build_model_state(self, processor: Any, checkpoint: Checkpoint | None) -> ModelState:
@@ -250,10 +254,11 @@ class BaseRecipe:
         step = self.run.scheduler.step
         message = f"the run is finished at step {step}: nothing is left to train"
         helps = ("raise `step_scheduler.max_steps` or `step_scheduler.num_epochs` to go on",)
-        _warn([Diagnostic("AM920", message, helps=helps, severity="warning")])
+        warn([Diagnostic("AM920", message, helps=helps, severity="warning")])
 
 
-def _warn(warnings: Sequence[Diagnostic]) -> None:
+def warn(warnings: Sequence[Diagnostic]) -> None:
+    """Print warnings on stderr."""
     if warnings:
         print(render(warnings, sys.stderr), end="", file=sys.stderr, flush=True)
 
@@ -320,7 +325,11 @@ def make_recipe(
         world_size=int(os.environ.get("WORLD_SIZE", "1")),
     )
     recipe_class = _recipe_that_runs(config, recipe_class, catalog)
-    _warn([w for w in config.warnings if recipe_class.trains or w.code in SPELLING_WARNINGS])
+    declared = declared_recipe(recipe_class, catalog)
+    unread = [] if declared is None else unread_sections(config, declared, catalog)
+    if unread:
+        raise InputError(unread)
+    warn([w for w in config.warnings if recipe_class.trains or w.code in SPELLING_WARNINGS])
     recipe = recipe_class(config)
     recipe.host = run_host(
         recipe,

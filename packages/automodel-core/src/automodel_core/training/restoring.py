@@ -35,7 +35,7 @@ def read_compatible_state(checkpoint: Checkpoint, config: RunConfig) -> SavedSta
             )
     except StateError as error:
         raise InputError(Diagnostic("AM507", f"the state of `{checkpoint.path}` is unusable: {error}", span)) from None
-    changes = meaningful_changes(state.config, config.resolved())
+    changes = meaningful_changes(state.config, config.resolved(), config.vocabulary.sections.values())
     if changes and not config.restore_from.allow_changes:
         raise InputError(
             [

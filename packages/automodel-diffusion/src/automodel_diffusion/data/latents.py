@@ -49,4 +49,7 @@ class LatentDataset(EntryDataset):
             held = ", ".join(f"`{name}` {tuple(tensor.shape)}" for name, tensor in tensors.items())
             message = f"`{entry.place}`: `{entry.file}` has no tensor `{self.key}` of three dimensions; it has {held}"
             raise InputError(Diagnostic("AM473", message))
+        if found.is_complex():
+            message = f"`{entry.place}`: `{self.key}` in `{entry.file}` holds complex numbers"
+            raise InputError(Diagnostic("AM473", message))
         return found.float()

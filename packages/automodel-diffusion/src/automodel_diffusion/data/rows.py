@@ -11,6 +11,7 @@ import torch
 
 from automodel_core.config.argument_types import shown
 from automodel_core.data.columns import text_of, value_of
+from automodel_core.data.fingerprints import digest_of_value
 from automodel_core.data.image_files import named_file
 from automodel_core.data.records import Row
 from automodel_core.data.row_source import RowSource
@@ -69,7 +70,7 @@ def read_entries(source: RowSource, file: str, label: str | None, caption: str |
 def _label(row: Row, column: str) -> int:
     value = value_of(row, column)
     number = int(value) if isinstance(value, str) and value.isdigit() else value
-    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**31:
         message = f"`{row.place}`: column `{column}` holds {shown(value)}, which is no class number from 0"
         raise InputError(Diagnostic("AM474", message))
     return number
@@ -82,6 +83,7 @@ class EntryDataset:
 
     def __init__(self, entries: Sequence[Entry], read: Callable[[Entry], torch.Tensor]) -> None:
         self.entries, self._read = entries, read
+        self.fingerprint = digest_of_value([[entry.file.name, entry.label, entry.caption] for entry in entries])
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -102,6 +104,13 @@ def collate(samples: Sequence[Any]) -> dict[str, Any]:
     It has ``images`` or ``latents`` (B, C, H, W), ``seeds`` (B,), and ``labels`` (B,) or ``captions``.
     """
     examples: list[Example] = [drawn.sample for drawn in samples]
+    shapes = {tuple(example.values.shape) for example in examples}
+    if len(shapes) > 1:
+        shown = " and ".join(" x ".join(map(str, shape)) for shape in sorted(shapes)[:2])
+        message = f"samples differ in shape: {shown}"
+        raise InputError(
+            Diagnostic("AM473", message, helps=("give all latents one shape, or train with a batch of 1",))
+        )
     batch: dict[str, Any] = {
         "latents" if examples[0].latent else "images": torch.stack([example.values for example in examples]),
         "seeds": torch.tensor([drawn.seed for drawn in samples]),

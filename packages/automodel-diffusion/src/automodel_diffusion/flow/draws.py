@@ -30,6 +30,11 @@ class DrawnDataset:
     def __len__(self) -> int:
         return len(self.dataset)
 
+    @property
+    def fingerprint(self) -> str | None:
+        """That of the data: which samples they are, and in which order."""
+        return getattr(self.dataset, "fingerprint", None)
+
     def __getitem__(self, index: int) -> Drawn:
         return self.at(index, 0)
 

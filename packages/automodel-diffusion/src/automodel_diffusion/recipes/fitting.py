@@ -7,8 +7,10 @@ from typing import Any, cast
 import attrs
 
 from automodel_core.config import RunConfig
+from automodel_core.config.sections import Distributed
 from automodel_core.data.loader import OrderedLoader
 from automodel_core.diagnostics import Diagnostic, did_you_mean
+from automodel_core.diagnostics.placing import placed_at
 from automodel_core.errors import InputError
 from automodel_core.training.run_state import ModelState
 from automodel_diffusion.models.parts import PipelineParts
@@ -33,7 +35,7 @@ def check_parallel_scheme(config: RunConfig, parts: PipelineParts) -> None:
         message = f"`parallel_scheme` does not say how `{component}`, which trains, is spread over ranks"
         helps = (f"add `{component}: {{strategy: fsdp2}}` below it",)
         problems.append(Diagnostic("AM478", message, config.span("parallel_scheme"), helps=helps))
-    if config.given("distributed"):
+    if config.distributed != Distributed():  # a saved config has every section, with its defaults
         message = "`distributed` has no meaning for a pipeline, whose components are spread one by one"
         helps = (f"move it into `parallel_scheme.{component}`",)
         problems.append(Diagnostic("AM478", message, config.span("distributed"), helps=helps))
@@ -61,7 +63,8 @@ def _too_many(config: RunConfig, name: str, value: Any) -> list[Diagnostic]:
 def check_fit(state: ModelState, loader: OrderedLoader) -> None:
     """Raise :class:`InputError` when the data or ``sampling`` are not what the denoiser was made for."""
     config, parts = state.config, state.processor
-    batch = loader.first_batch()
+    with placed_at(config.span("dataset._target_")):
+        batch = loader.first_batch()
     told = "label" if "labels" in batch else "text"
     span = config.dataset.span
     if told != parts.kind.conditioned_by:
@@ -71,7 +74,23 @@ def check_fit(state: ModelState, loader: OrderedLoader) -> None:
         raise InputError(Diagnostic("AM475", message, span, helps=helps))
     _check_shape(state, batch)
     if told == "label":
-        _check_labels(state, loader)
+        inner = getattr(loader.dataset, "dataset", None)
+        _check_labels(state, "dataset", max(getattr(inner, "labels", None) or {0}))
+    check_sampling(state)
+
+
+def check_sampling(state: ModelState) -> None:
+    """Raise :class:`InputError` when ``sampling`` asks for what the denoiser or the scheduler cannot give."""
+    settings, parts = state.config.sampling, state.processor
+    if parts.kind.conditioned_by == "label":
+        _check_labels(state, "sampling.labels", max(settings.labels, default=0))
+    most = getattr(parts.pipeline.scheduler.config, "num_train_timesteps", None)
+    if most is not None and settings.num_inference_steps > most:
+        message = (
+            f"`sampling.num_inference_steps` is {settings.num_inference_steps}, and the scheduler has {most} steps"
+        )
+        place = state.config.span("sampling.num_inference_steps")
+        raise InputError(Diagnostic("AM472", message, place, helps=(f"write `num_inference_steps: {most}` or less",)))
 
 
 def _check_shape(state: ModelState, batch: Any) -> None:
@@ -82,6 +101,7 @@ def _check_shape(state: ModelState, batch: Any) -> None:
     elif parts.vae is None:
         found = batch["images"].shape
     else:
+        _check_edge(state, batch["images"].shape[-1], 2 ** (len(parts.vae.config.block_out_channels) - 1))
         wanted = int(parts.vae.config.in_channels)
         if batch["images"].shape[1] != wanted:
             message = f"the autoencoder takes {wanted} channels, and the images have {batch['images'].shape[1]}"
@@ -96,18 +116,22 @@ def _check_shape(state: ModelState, batch: Any) -> None:
         raise InputError(Diagnostic("AM477", message, state.config.dataset.span, helps=helps))
 
 
-def _check_labels(state: ModelState, loader: OrderedLoader) -> None:
+def _check_edge(state: ModelState, edge: int, divisor: int) -> None:
+    """Raise :class:`InputError` (AM477) for an edge that the autoencoder would cut: it halves it a number of times."""
+    if edge % divisor:
+        near = " or ".join(f"`{size}`" for size in (edge // divisor * divisor, (edge // divisor + 1) * divisor) if size)
+        message = f"the autoencoder divides the edge by {divisor}, and the images have {edge} pixels"
+        place = state.config.span("dataset.size")
+        raise InputError(Diagnostic("AM477", message, place, helps=(f"set `dataset.size` to {near}",)))
+
+
+def _check_labels(state: ModelState, key: str, largest: int) -> None:
     classes = state.processor.kind.no_label(state.model.config)
     if classes is None:
         message = f"`{state.processor.description.class_name}` has no class embeddings"
         helps = ("set `num_class_embeds` to the number of classes and one more, which means `no class`",)
         raise InputError(Diagnostic("AM474", message, state.config.model.span, helps=helps))
-    inner = getattr(loader.dataset, "dataset", None)
-    labels: set[int] = getattr(inner, "labels", set())
-    wanted = max(state.config.sampling.labels, default=0)
-    largest_of = {"dataset": max(labels, default=0), "sampling.labels": wanted}
-    for key, largest in largest_of.items():
-        if largest >= classes:
-            message = f"`{key}` has class {largest}, and the denoiser knows {classes} (0 to {classes - 1})"
-            helps = (f"`num_class_embeds` counts the classes and one more: write {largest + 2}",)
-            raise InputError(Diagnostic("AM474", message, state.config.span(key), helps=helps))
+    if largest >= classes:
+        message = f"`{key}` has class {largest}, and the denoiser knows {classes} (0 to {classes - 1})"
+        helps = (f"`num_class_embeds` counts the classes and one more: write {largest + 2}",)
+        raise InputError(Diagnostic("AM474", message, state.config.span(key), helps=helps))

@@ -8,6 +8,7 @@ from typing import ClassVar
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.diagnostics.writing import writing_to
 from automodel_core.errors import InputError
+from automodel_diffusion.recipes.fitting import check_sampling
 from automodel_diffusion.recipes.train import TrainDiffusionRecipe, sampled
 from automodel_diffusion.sampling import conditions, grid
 
@@ -29,6 +30,7 @@ class GenerateDiffusionRecipe(TrainDiffusionRecipe):
             helps = (f"name `sampling.{key}`",)
             raise InputError(Diagnostic("AM475", message, self.config.span("sampling"), helps=helps))
         state = self.build_model_state(processor, checkpoint)
+        check_sampling(state)
         directory = Path(settings.output or "samples")
         place = self.config.span("sampling.output")
         with writing_to(directory, "sampling.output", place):

@@ -75,7 +75,21 @@ class TrainDiffusionRecipe(BaseRecipe):
     def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
         """Check that data, denoiser and conditions fit each other, and the precision."""
         check_fit(state, loader)
+        self._try_one_sample(state, loader)
         check_precision(state.model, self.config.model.span)
+
+    def _try_one_sample(self, state: ModelState, loader: OrderedLoader) -> None:
+        """Raise :class:`InputError` (AM477) for samples of a size that the denoiser cannot take to pieces and back."""
+        one = attrs.evolve(loader, batch_size=1).first_batch()
+        try:
+            with torch.random.fork_rng(devices=[]), torch.no_grad():
+                self.batch_loss(state, one)
+        except RuntimeError as error:
+            reason = " ".join(str(error).split())
+            message = f"the denoiser cannot take samples of this size: {reason}"
+            helps = ("change `dataset.size`: usually to a multiple of what the denoiser divides the edge by",)
+            place = self.config.span("dataset.size") or self.config.dataset.span
+            raise InputError(Diagnostic("AM477", message, place, helps=helps)) from error
 
     def build_model_state(self, processor: Any, checkpoint: Any) -> ModelState:
         """Build the denoiser through the stages, and put the frozen parts beside it."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import attrs
 
-from automodel_core.diagnostics import Diagnostic
+from automodel_core.diagnostics import Diagnostic, did_you_mean
 from automodel_core.errors import InputError
 
 _QUESTION: Final = "{question}"
@@ -42,6 +43,11 @@ class PromptFormat:
             if text is not None and text.count(placeholder) != 1:
                 message = f"`prompt_format` must have `{placeholder}` once, it is {text!r}"
                 raise InputError(Diagnostic("AM306", message))
+        for name in re.findall(r"\{([a-z_]+)\}", text or ""):
+            if f"{{{name}}}" not in (_QUESTION, _CONTEXT):
+                helps = (*did_you_mean(name, ("question", "context")), f"it knows `{_QUESTION}` and `{_CONTEXT}`")
+                message = f"`prompt_format` has `{{{name}}}`, which stands for nothing"
+                raise InputError(Diagnostic("AM306", message, helps=helps))
         return cls(text)
 
     def fill(self, question: str, context: str) -> PromptParts:

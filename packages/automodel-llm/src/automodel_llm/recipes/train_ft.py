@@ -66,6 +66,10 @@ class TrainFinetuneRecipe(BaseRecipe):
     def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
         """Check the batch's keys, the precision, and that the model knows every token and every position."""
         super().check_before_training(state, loader)
+        if not predicts_tokens(state.model):
+            message = f"`{type(state.model).__name__}` does not predict tokens"
+            helps = ("set `model._target_: NeMoAutoModelForCausalLM.from_pretrained`",)
+            raise InputError(Diagnostic("AM388", message, self.config.span("model._target_"), helps=helps))
         if state.processor is not NOTHING:
             check_vocabulary(state.model, state.processor, self.config.span("model.name_or_path"))
         if isinstance(loader.dataset, CachedDataset):
@@ -126,6 +130,12 @@ def _pad_id(processor: Any) -> int:
     """Return the id that fills rows: any id will do, since labels alone say what is supervised."""
     ids = (None, None) if processor is NOTHING else (processor.pad_token_id, processor.eos_token_id)
     return next((i for i in ids if i is not None), 0)
+
+
+def predicts_tokens(model: nn.Module) -> bool:
+    """Return whether a model has logits over its vocabulary, as far as it says so."""
+    head = getattr(model, "get_output_embeddings", None)
+    return head is None or head() is not None
 
 
 main = TrainFinetuneRecipe.main

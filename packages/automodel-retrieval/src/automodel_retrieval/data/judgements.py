@@ -68,6 +68,20 @@ class RowReader:
         return Document(checked_text(text, row, column), None if identity is None else id_text(identity, row))
 
 
+class TextsById:
+    """The ids that rows give to their texts."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, int] = {}
+
+    def check(self, row: Row, judged: Judged) -> None:
+        """Raise :class:`InputError` (AM382) when ``row`` gives a text the id that another text has."""
+        for document in (*judged.positives, *judged.negatives):
+            if document.id is not None and self._texts.setdefault(document.id, document.key()[0]) != document.key()[0]:
+                message = f"`{row.place}`: the id `{document.id}` is that of another text before"
+                raise InputError(Diagnostic("AM382", message, helps=("give every text an id of its own",)))
+
+
 def joined_by_query(rows: list[Judged]) -> list[Judged]:
     """Return ``rows`` with what every row of the same query knows to answer it, and none of it as a negative."""
     positives: dict[str, list[Document]] = {}

@@ -17,7 +17,7 @@ from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_retrieval.data.corpus import Corpus
 from automodel_retrieval.data.document import Document, Known, without_repeats
-from automodel_retrieval.data.judgements import RowReader, joined_by_query
+from automodel_retrieval.data.judgements import RowReader, TextsById, joined_by_query
 from automodel_retrieval.data.known_columns import PAIR_COLUMNS
 from automodel_retrieval.data.sample import Judged, RetrievalSample
 
@@ -57,10 +57,12 @@ class RetrievalDataset:
         rows = RowSource(path, split, validation_fraction, split_seed, limit, sameness=same_query).open()
         reader: RowReader | None = None
         judged: list[Judged] = []
+        texts = TextsById()
         for row in with_progress(rows, f"reading {rows.name}"):
             if reader is None:
                 reader = self._reader(row, column_mapping, queries)
             judged.append(reader.read(row))
+            texts.check(row, judged[-1])
         if not judged:
             raise InputError(Diagnostic("AM318", f"`{rows.name}` has no row for the split `{split}`"))
         self.rows = joined_by_query(judged)

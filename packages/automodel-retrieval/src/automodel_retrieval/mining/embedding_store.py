@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import attrs
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import nn
 
 from automodel_core.checkpoint.durable import replace_text
@@ -22,6 +22,7 @@ from automodel_core.errors import InputError
 
 _SOURCE: Final = "source.json"
 _KEY: Final = "embeddings"
+_DIGEST: Final = "sha256"
 
 
 def weights_digest(model: nn.Module) -> str:
@@ -73,7 +74,7 @@ class EmbeddingStore:
                 found = embed(part)
                 partial = path.with_name(f".{path.name}.partial")
                 try:
-                    save_file({_KEY: found.contiguous()}, partial)
+                    save_file({_KEY: found.contiguous()}, partial, metadata={_DIGEST: _digest(found)})
                 except SafetensorError as error:  # how the library reports a full disk
                     raise OSError(str(error)) from error
                 os.replace(partial, path)
@@ -85,9 +86,15 @@ def _saved(path: Path) -> torch.Tensor | None:
     if not path.is_file():
         return None
     try:
-        return load_file(path)[_KEY]
+        with safe_open(path, framework="pt") as file:
+            found: torch.Tensor = file.get_tensor(_KEY)
+            return found if (file.metadata() or {}).get(_DIGEST) == _digest(found) else None
     except (SafetensorError, KeyError):
         return None
+
+
+def _digest(embeddings: torch.Tensor) -> str:
+    return hashlib.sha256(embeddings.contiguous().numpy().tobytes()).hexdigest()
 
 
 def _read(path: Path) -> dict[str, Any]:

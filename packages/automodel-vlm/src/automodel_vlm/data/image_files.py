@@ -15,9 +15,12 @@ from automodel_core.errors import InputError
 
 def image_paths(row: Row, column: str | None) -> list[str]:
     """Return what ``column`` names: a path, a list of paths, or nothing. Raises :class:`InputError` (AM308)."""
-    if column is None or row.record.get(column) in (None, ""):
+    if column is None or row.record.get(column) is None:
         return []
     value: Any = row.record[column]
+    if value == "":
+        helps = ("write null, or an empty list `[]`, for a row without images",)
+        raise InputError(Diagnostic("AM308", f"`{row.place}`: column `{column}` is empty", helps=helps))
     if isinstance(value, str) and not value.lstrip().startswith("["):
         return [value]
     value = structure_of(row, column)

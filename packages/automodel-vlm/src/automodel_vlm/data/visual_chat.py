@@ -7,6 +7,8 @@ from typing import Any
 
 from automodel_core.data.records import Row
 from automodel_core.data.row_source import RowSource
+from automodel_core.diagnostics import Diagnostic
+from automodel_core.errors import InputError
 from automodel_llm.data.chat.conversation import conversation_of
 from automodel_llm.data.chat_dataset import TrainOn, check_train_on
 from automodel_vlm.data.image_files import image_paths
@@ -45,7 +47,12 @@ class VisualChatDataset(VisualDataset):
 
     def visual_row(self, row: Row) -> VisualRow:
         found = visual_messages_of(row, self.messages)
-        paths = found.paths or image_paths(row, self.images)
+        listed = image_paths(row, self.images)
+        if found.paths and listed:
+            message = f"`{row.place}`: parts of the conversation name images, and so does column `{self.images}`"
+            helps = ("name each image in one of the two; `images: null` leaves the column alone",)
+            raise InputError(Diagnostic("AM373", message, helps=helps))
+        paths = found.paths or listed
         last_only = self.train_on == "last_assistant"
         conversation = conversation_of(row.place, found.messages, (), last_only=last_only)
         return VisualRow(conversation, tuple(paths), found.places)

@@ -60,6 +60,9 @@ class VisualDataset(CachedDataset):
     """
 
     def __init__(self, rows: Rows, processor: Any, max_seq_length: int, *, cache: bool = True) -> None:
+        if not hasattr(processor, "tokenizer"):
+            helps = ("train it with `automodel finetune vlm`",)
+            raise InputError(Diagnostic("AM370", "images need a processor, and the recipe gives none", helps=helps))
         self.processor = processor
         template = getattr(processor, "chat_template", None)
         if template is None:

@@ -18,6 +18,9 @@ from automodel_llm.data.chat.conversation import Conversation, Message
 
 _GENERATION: Final = re.compile(r"\{%-?\s*generation\s*-?%\}")
 
+_RENDERING: Final = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError)
+"""What rendering a template raises besides, all of it what the template does with the messages."""
+
 
 @attrs.frozen
 class ChatTemplate:
@@ -43,7 +46,7 @@ class ChatTemplate:
                 add_generation_prompt=generation_prompt,
                 tokenize=False,
             )
-        except (TemplateError, TypeError, ValueError, KeyError) as error:
+        except (TemplateError, *_RENDERING) as error:
             raise _refused(conversation, error) from None
         return rendered
 
@@ -61,7 +64,7 @@ class ChatTemplate:
                 return_assistant_tokens_mask=True,
                 **self.tokenizer.special_tokens_map,
             )
-        except (TemplateError, TypeError, ValueError, KeyError) as error:
+        except (TemplateError, *_RENDERING) as error:
             raise _refused(conversation, error) from None
         _, (spans,) = rendering
         return sorted((start, end) for start, end in spans if end > start)

@@ -56,7 +56,7 @@ def test_a_section_that_the_recipe_does_not_read_is_refused(
 
 def test_a_vision_language_model_may_be_told_how_to_generate() -> None:
     catalog = Catalog.discover()
-    for name in ("FinetuneRecipe", "VisionLanguageGenerateRecipe"):
+    for name in ("VisionLanguageFinetuneRecipe", "VisionLanguageGenerateRecipe"):
         owned = catalog.recipes[name]
         assert isinstance(owned.spec, RecipeSpec)
         assert "generation" in owned.spec.also_reads

@@ -1,6 +1,7 @@
 """What a user gets wrong is said with its place and what to do: exit 2, no traceback."""
 
 import json
+import shutil
 
 import pytest
 from tiny import SEED_YAML
@@ -41,6 +42,8 @@ CASES = {
     "lora pattern that matches nothing": (put("peft", target_modules="nothing"), ["nothing"]),
     "freeze pattern that matches nothing": (put("freeze", patterns=["nothing.*"]), ["nothing.*"]),
     "everything frozen": (put("freeze", patterns=["*"]), ["trainable"]),
+    "values that a model cannot have": (put("model", num_attention_heads=-3), ["cfg.yaml:"]),
+    "an activation that there is not": (put("model", hidden_act="zilu"), ["zilu", "cfg.yaml:"]),
     "checkpoint that is not there": (put("restore_from", path="absent/step-3"), ["absent/step-3"]),
     "fp8": (put("fp8", enabled=True), ["fp8", "cfg.yaml:"]),
     "qat": (put("qat", enabled=True), ["qat", "cfg.yaml:"]),
@@ -263,3 +266,20 @@ def test_a_model_that_is_nowhere_is_said_of_the_model_before_its_tokenizer(name,
     assert f"`name_or_path` is `{name}`, and there is no such directory [AM401]" in err
     assert '"name_or_path":' in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json", "generation_config.json"])
+@pytest.mark.parametrize("text", ["[]", "{", '{"model_type": 3}'])
+def test_a_damaged_file_of_a_model_directory_is_no_traceback(small_config, llama, tmp_path, automodel, name, text):
+    shutil.copytree(llama, tmp_path / "model")
+    if name == "generation_config.json" and text.startswith('{"'):
+        text = '{"max_new_tokens": -5, "do_sample": "x"}'
+    (tmp_path / "model" / name).write_text(text)
+    small_config["model"]["name_or_path"] = str(tmp_path / "model")
+    small_config["dataset"]["tokenizer_name_or_path"] = str(tmp_path / "model")
+    (tmp_path / "cfg.yaml").write_text(json.dumps(small_config))
+    code, out, err = automodel("finetune", "llm", "-c", tmp_path / "cfg.yaml")
+    assert "Traceback" not in out + err
+    assert code in (0, 2), err
+    if text in ("[]", "{") and name != "tokenizer_config.json":
+        assert code == 2

@@ -100,3 +100,10 @@ def test_a_missing_file_is_told_from_its_neighbours(tmp_path):
 def test_an_empty_path_is_not_the_current_directory():
     with pytest.raises(InputError, match="`path` is empty"):
         found("")
+
+
+def test_files_that_name_no_split_have_no_test_split(place):
+    place("d/a.jsonl")
+    with pytest.raises(InputError) as error:
+        found("d", "test")
+    assert error.value.diagnostics[0].code == "AM307"

@@ -165,7 +165,7 @@ def _on_meta(
             model: PreTrainedModel = builder.from_config(
                 config, dtype=dtype, trust_remote_code=trust_remote_code, **chosen
             )
-    except (ValueError, ImportError, TypeError) as error:
+    except Exception as error:  # the library's own code, which raises anything for a value that it did not foresee
         reason = " ".join(str(error).split())
         raise InputError(Diagnostic("AM408", f"`{config.model_type}` cannot be built as asked: {reason}")) from error
     _keep_full_precision(model, dtype)
@@ -190,4 +190,9 @@ def _keep_full_precision(model: PreTrainedModel, dtype: torch.dtype) -> None:
 def _read_generation_settings(model: PreTrainedModel, directory: Path | None) -> None:
     """Take the generation settings of the directory: a checkpoint carries them on."""
     if directory is not None and model.can_generate() and (directory / GENERATION_CONFIG_NAME).is_file():
-        model.generation_config = GenerationConfig.from_pretrained(directory)
+        try:
+            model.generation_config = GenerationConfig.from_pretrained(directory)
+        except Exception as error:  # the library's own code, which raises anything for a file that it did not foresee
+            reason = " ".join(str(error).split())
+            message = f"`{directory / GENERATION_CONFIG_NAME}` cannot be read: {reason}"
+            raise InputError(Diagnostic("AM402", message, helps=("mend the file, or remove it",))) from error

@@ -36,7 +36,7 @@ def _load(
 ) -> PreTrainedTokenizerBase:
     try:
         return AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=trust_remote_code)
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # the library's own code, which raises anything for a file that it did not foresee
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         helps = ("name a directory with `tokenizer.json` in `tokenizer.name_or_path`",)
         message = f"no tokenizer can be loaded from `{directory}`: {reason}"

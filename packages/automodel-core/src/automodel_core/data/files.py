@@ -48,8 +48,8 @@ def find_files(path: str | Sequence[str], split: str, suffixes: Collection[str],
         by_split.setdefault(split_of_name(file), []).append(file)
     if split == "all":
         return SplitFiles(tuple(files), whole=True)
-    if set(by_split) == {None}:
-        return SplitFiles(tuple(files), whole=split == "test")
+    if set(by_split) == {None} and split != "test":  # rows can be held out for a validation, never for a test
+        return SplitFiles(tuple(files), whole=False)
     if fraction is not None and split != "test" and "train" in by_split:
         return SplitFiles(tuple(by_split["train"]), whole=False)
     if split not in by_split:

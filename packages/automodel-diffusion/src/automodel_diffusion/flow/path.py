@@ -17,7 +17,10 @@ def velocity(data: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
 
 
 def sample_losses(predicted: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """Return the mean squared error of each sample, in float32."""
+    """Return the mean squared error of each sample, in float32. Raises :class:`ValueError` where the shapes differ."""
+    if predicted.shape != target.shape:
+        shapes = " and ".join(" x ".join(map(str, one.shape[1:])) for one in (predicted, target))
+        raise ValueError(f"what is predicted and what is to be predicted differ in shape: {shapes}")
     return (predicted.float() - target.float()).square().flatten(1).mean(1)
 
 

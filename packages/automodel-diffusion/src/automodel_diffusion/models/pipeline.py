@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 from collections.abc import Mapping
@@ -107,7 +108,7 @@ def make_denoiser(described: PipelineDescription) -> nn.Module:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(torch.initial_seed())
             model: nn.Module = builder.from_config({**values, _CLASS: described.class_name})
-    except (ValueError, TypeError, KeyError, ZeroDivisionError) as error:
+    except Exception as error:  # the library's own code, which raises anything for a value that it did not foresee
         reason = " ".join(str(error).split())
         message = f"`{described.class_name}` in `{described.component}` cannot be built as asked: {reason}"
         raise InputError(Diagnostic("AM471", message)) from error
@@ -117,6 +118,9 @@ def make_denoiser(described: PipelineDescription) -> nn.Module:
 
 def make_scheduler(values: Mapping[str, Any]) -> Any:
     """Return the scheduler that ``values``, with their ``_class_name``, describe."""
+    if not isinstance(values, Mapping):
+        helps = (f"write `scheduler: {{{_CLASS}: {_DEFAULT_SCHEDULER[_CLASS]}}}`",)
+        raise InputError(Diagnostic("AM471", "`scheduler` must be a mapping", helps=helps))
     name = str(values.get(_CLASS))
     builder = getattr(diffusers, name, None)
     if not isinstance(builder, type) or not issubclass(builder, diffusers.SchedulerMixin):
@@ -124,7 +128,18 @@ def make_scheduler(values: Mapping[str, Any]) -> Any:
         message = f"`model.scheduler` names `{name}` in `{_CLASS}`, which is no scheduler of diffusers"
         helps = helps or (f"write `{_CLASS}: {_DEFAULT_SCHEDULER[_CLASS]}`",)
         raise InputError(Diagnostic("AM471", message, helps=helps))
-    scheduler = builder.from_config({k: v for k, v in values.items() if k != _CLASS})
+    given = {key: value for key, value in values.items() if key != _CLASS}
+    known = inspect.signature(builder.__init__).parameters
+    unknown = next((key for key in given if key not in known and not key.startswith("_")), None)
+    if unknown is not None:
+        message = f"`{name}` in `scheduler` has no key `{unknown}`"
+        raise InputError(Diagnostic("AM471", message, helps=did_you_mean(unknown, list(known))))
+    try:
+        scheduler = builder.from_config(given)
+    except Exception as error:  # as above
+        reason = " ".join(str(error).split())
+        message = f"`{name}` in `scheduler` cannot be built as asked: {reason}"
+        raise InputError(Diagnostic("AM471", message)) from error
     check_scheduler(scheduler)
     return scheduler
 

@@ -76,6 +76,7 @@ class TrainDiffusionRecipe(BaseRecipe):
         """Check that data, denoiser and conditions fit each other, and the precision."""
         check_fit(state, loader)
         self._try_one_sample(state, loader)
+        self._try_sampling(state)
         check_precision(state.model, self.config.model.span)
 
     def _try_one_sample(self, state: ModelState, loader: OrderedLoader) -> None:
@@ -84,12 +85,34 @@ class TrainDiffusionRecipe(BaseRecipe):
         try:
             with torch.random.fork_rng(devices=[]), torch.no_grad():
                 self.batch_loss(state, one)
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())
             message = f"the denoiser cannot take samples of this size: {reason}"
             helps = ("change `dataset.size`: usually to a multiple of what the denoiser divides the edge by",)
             place = self.config.span("dataset.size") or self.config.dataset.span
             raise InputError(Diagnostic("AM477", message, place, helps=helps)) from error
+
+    def _try_sampling(self, state: ModelState) -> None:
+        """Raise :class:`InputError` (AM472) when the pipeline cannot sample: training must not end in finding out."""
+        few = attrs.evolve(self.config.sampling, per_condition=1, num_inference_steps=2, batch_size=1)
+        kind, parts = state.processor.kind.conditioned_by, state.processor
+        wanted = conditions(few, kind)[:1]
+        if not wanted:
+            return
+        one = attrs.evolve(few, labels=wanted if kind == "label" else [], prompts=[] if kind == "label" else wanted)
+        training = state.model.training
+        try:
+            with torch.random.fork_rng(devices=[]):
+                sample_images(parts.with_denoiser(state.model.eval()), one, kind)
+        except Exception as error:  # the library's own code: a scheduler and a pipeline that do not fit each other
+            reason = " ".join(str(error).split()) or type(error).__name__
+            names = f"`{type(parts.pipeline).__name__}` with `{type(parts.pipeline.scheduler).__name__}`"
+            place = self.config.span("sampling")
+            helps = ("name another `model.scheduler`, or remove `sampling`",)
+            message = f"{names} cannot sample: {reason}"
+            raise InputError(Diagnostic("AM472", message, place, helps=helps)) from error
+        finally:
+            state.model.train(training)
 
     def build_model_state(self, processor: Any, checkpoint: Any) -> ModelState:
         """Build the denoiser through the stages, and put the frozen parts beside it."""

@@ -17,7 +17,7 @@ from automodel_core.errors import InputError
 
 VOCABULARY = core_vocabulary()
 names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
-texts = st.text(max_size=12) | st.sampled_from(
+texts = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12) | st.sampled_from(
     ["1e-5", "null", "[", "{a: b}", "'x'", " x ", "", "a=b", "-1", "--x", "~"]
 )
 leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts

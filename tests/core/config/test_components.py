@@ -211,7 +211,7 @@ def test_a_target_that_cannot_be_imported_says_why(vocabulary: Vocabulary, targe
         ({"_target_": 3}, "AM202"),
         ({"_target_": ""}, "AM202"),
         ({"_target_": ["a"]}, "AM202"),
-        ({"_target_": "tiny.Dataset", "_partial_": True}, "AM202"),
+        ({"_target_": "tiny.Dataset", "_partial_": "x"}, "AM202"),
         ({"_target_": "tiny.Dataset", "a b": True}, "AM202"),
         ({"_target_": "tiny.Dataset", "transform": {"_target_": None}}, "AM202"),
         ("tiny.Dataset", "AM145"),

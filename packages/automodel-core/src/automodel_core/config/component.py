@@ -1,4 +1,4 @@
-"""A component: a callable named by ``_target_`` and its keyword arguments, not yet imported, not yet called."""
+"""A component: a callable named by ``_target_`` and its arguments, not yet imported, not yet called."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from automodel_core.config.paths import Path, format_path
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
 
 TARGET_KEY = "_target_"
+ARGS_KEY = "_args_"
+PARTIAL_KEY = "_partial_"
+_OWN_KEYS = (TARGET_KEY, ARGS_KEY, PARTIAL_KEY)
+_CALLABLE = "_fn"
+"""How the names of arguments end that are callables."""
 
 
 @attrs.frozen
@@ -28,6 +33,12 @@ class Component:
     target_span: Span | None = attrs.field(default=None, eq=False, repr=False)
     span: Span | None = attrs.field(default=None, eq=False, repr=False)
     key_spans: Mapping[str, Span] = attrs.field(factory=dict, eq=False, repr=False)
+    args: tuple[Any, ...] = ()
+    """Positional arguments, from ``_args_``."""
+    partial: bool = False
+    """``_partial_: true``: what is built is the target with these arguments, to be called with the others."""
+    called: bool = True
+    """False for a callable that an argument names and that is given as it is: ``collate_fn: my.collate``."""
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_"):
@@ -43,11 +54,16 @@ class Component:
 
     def to_data(self) -> dict[str, Any]:
         """Return what the config says, as plain data."""
-        return {TARGET_KEY: self.target, **{key: _plain(value) for key, value in self.kwargs.items()}}
+        data: dict[str, Any] = {TARGET_KEY: self.target}
+        if self.args:
+            data[ARGS_KEY] = [_plain(value) for value in self.args]
+        if self.partial:
+            data[PARTIAL_KEY] = True
+        return {**data, **{key: _plain(value) for key, value in self.kwargs.items()}}
 
     def nested(self) -> Iterator[Component]:
         """Yield the components among the arguments, at any depth of lists and mappings, not those inside them."""
-        yield from _components_in(self.kwargs)
+        yield from _components_in([*self.args, self.kwargs])
 
 
 def _components_in(value: Any) -> Iterator[Component]:
@@ -63,7 +79,7 @@ def _components_in(value: Any) -> Iterator[Component]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Component):
-        return value.to_data()
+        return value.to_data() if value.called else value.target
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list) else value
@@ -80,7 +96,7 @@ class ComponentReader:
         target = self.target(node, path)
         kwargs: dict[str, Any] = {}
         for key, entry in node.entries.items():
-            if key == TARGET_KEY:
+            if key in _OWN_KEYS:
                 continue
             if not isinstance(key, str) or key.startswith("_") or not key.isidentifier():
                 self.refuse_key(str(key), entry.key_span, path)
@@ -88,8 +104,38 @@ class ComponentReader:
             kwargs[key] = self.value(entry.node, (*path, key))
         if target is None:
             return None
-        spans = {str(key): entry.key_span for key, entry in node.entries.items() if key != TARGET_KEY}
-        return Component(str(target.value), kwargs, format_path(path), target.span, node.span, spans)
+        spans = {str(key): entry.key_span for key, entry in node.entries.items() if key not in _OWN_KEYS}
+        return Component(
+            str(target.value),
+            kwargs,
+            format_path(path),
+            target.span,
+            node.span,
+            spans,
+            args=self.args(node, path),
+            partial=self.partial(node, path),
+        )
+
+    def args(self, node: MappingNode, path: Path) -> tuple[Any, ...]:
+        entry = node.entries.get(ARGS_KEY)
+        if entry is None:
+            return ()
+        if not isinstance(entry.node, SequenceNode):
+            message = f"`{format_path(path)}.{ARGS_KEY}` must be a list of positional arguments"
+            helps = (f"for example `{ARGS_KEY}: [3, 4]`",)
+            self.problems.append(Diagnostic("AM202", message, entry.node.span, "not a list", helps))
+            return ()
+        return tuple(self.value(item, (*path, ARGS_KEY, index)) for index, item in enumerate(entry.node.items))
+
+    def partial(self, node: MappingNode, path: Path) -> bool:
+        entry = node.entries.get(PARTIAL_KEY)
+        if entry is None:
+            return False
+        if not isinstance(entry.node, ScalarNode) or not isinstance(entry.node.value, bool):
+            message = f"`{format_path(path)}.{PARTIAL_KEY}` must be true or false"
+            self.problems.append(Diagnostic("AM202", message, entry.node.span, "neither"))
+            return False
+        return entry.node.value
 
     def target(self, node: MappingNode, path: Path) -> ScalarNode | None:
         entry = node.entries[TARGET_KEY]
@@ -112,7 +158,20 @@ class ComponentReader:
         if isinstance(node, SequenceNode):
             return [self.value(item, (*path, index)) for index, item in enumerate(node.items)]
         if not isinstance(node, MappingNode):
-            return node.value
+            return self.named(node, path) or node.value
         if TARGET_KEY in node.entries:
             return self.component(node, path)
         return {key: self.value(entry.node, (*path, key)) for key, entry in node.entries.items()}
+
+    def named(self, node: ScalarNode, path: Path) -> Component | None:
+        """Return the callable that an argument such as ``collate_fn`` names by a dotted string."""
+        name, value = path[-1], node.value
+        if isinstance(name, str) and name.endswith(_CALLABLE) and isinstance(value, str) and is_dotted(value):
+            return Component(value, {}, format_path(path), node.span, node.span, called=False)
+        return None
+
+
+def is_dotted(text: str) -> bool:
+    """Return whether ``text`` is a name of at least two identifiers with dots between them."""
+    parts = text.split(".")
+    return len(parts) > 1 and all(part.isidentifier() for part in parts)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -37,11 +38,12 @@ def component_problems(
     """Return everything that is wrong with a component and the components among its arguments, without a call."""
     problems: list[Diagnostic] = []
     try:
-        arguments = arguments_of(resolve_target(component, vocabulary))
+        function = resolve_target(component, vocabulary)
     except InputError as error:
         problems.extend(error.diagnostics)
     else:
-        problems.extend(argument_problems(component, arguments, vocabulary, provided))
+        if component.called and callable(function):
+            problems.extend(argument_problems(component, arguments_of(function), vocabulary, provided))
     for nested in component.nested():
         problems.extend(component_problems(nested, vocabulary))
     return problems
@@ -70,11 +72,16 @@ def build_component(component: Component, vocabulary: Vocabulary, **extra: Any) 
             them (see :func:`_is_refusal`). What else the target raises is not caught.
     """
     function = resolve_target(component, vocabulary)
+    if not component.called or not callable(function):
+        return function
     keywords = component_arguments(component, vocabulary, **extra)
+    args = [_built(value, vocabulary) for value in component.args]
+    if component.partial:
+        return functools.partial(function, *args, **keywords)
     if arguments_of(function).known:
-        _check_binding(component, function, keywords)
+        _check_binding(component, function, args, keywords)
     try:
-        return function(**keywords)
+        return function(*args, **keywords)
     except (TypeError, ValueError, IndexError) as error:
         if not _is_refusal(component, error):
             raise
@@ -152,9 +159,9 @@ def _is_refusal(component: Component, error: Exception) -> bool:
     return all(package in _LIBRARIES for package in packages[1:])
 
 
-def _check_binding(component: Component, function: Any, keywords: Mapping[str, Any]) -> None:
+def _check_binding(component: Component, function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
     try:
-        inspect.signature(function).bind(**keywords)
+        inspect.signature(function).bind(*args, **keywords)
     except TypeError as error:
         message = f"`{component.target}` cannot be called with these arguments: {error}"
         raise InputError(Diagnostic("AM209", message, component.target_span or component.span)) from None

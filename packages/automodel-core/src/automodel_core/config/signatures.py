@@ -22,6 +22,7 @@ _WITH_FINITE_NUMBERS: Final = ("optimizer", "lr_scheduler", "loss_fn")
 RESERVED: Final = ("params", "optimizer", "processor")
 """Arguments that only the run can give, where it gives them."""
 
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _BY_KEYWORD = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
@@ -36,6 +37,10 @@ class Arguments:
     """Names, true when the parameter is required."""
     anything: bool = False
     known: bool = True
+    positional: tuple[str, ...] = ()
+    """Names of the parameters that ``_args_`` fill, in order."""
+    any_number: bool = False
+    """Whether more positional arguments are taken than there are names."""
     annotations: Mapping[str, Any] = attrs.field(factory=dict)
     """What parameters ask for, of those that say it in a form that can be read."""
 
@@ -52,7 +57,10 @@ def arguments_of(function: Callable[..., Any]) -> Arguments:
     parameters = signature.parameters.values()
     named = {p.name: p.default is Parameter.empty for p in parameters if p.kind in _BY_KEYWORD}
     anything = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
-    return Arguments(named, anything, annotations={**_annotations(_described_by(function)), **_annotations(function)})
+    positional = tuple(p.name for p in parameters if p.kind in _POSITIONAL)
+    any_number = any(p.kind is Parameter.VAR_POSITIONAL for p in parameters)
+    annotations = {**_annotations(_described_by(function)), **_annotations(function)}
+    return Arguments(named, anything, positional=positional, any_number=any_number, annotations=annotations)
 
 
 def _described_by(function: Any) -> Callable[..., Any]:
@@ -102,8 +110,13 @@ def argument_problems(
     names = spelled_for(component, arguments, vocabulary)
     problems = [_unknown(component, key, arguments) for key, name in names.items() if not arguments.accepts(name)]
     problems += [_reserved(component, key) for key, name in names.items() if name in RESERVED and name in provided]
-    given = {*names.values(), *provided}
-    missing = [name for name, required in arguments.parameters.items() if required and name not in given]
+    filled = arguments.positional[: len(component.args)]
+    if len(component.args) > len(arguments.positional) and not arguments.any_number:
+        problems.append(_too_many(component, len(arguments.positional)))
+    problems += [_twice(component, key) for key, name in names.items() if name in filled]
+    given = {*names.values(), *provided, *filled}
+    wanted = () if component.partial else arguments.parameters.items()
+    missing = [name for name, required in wanted if required and name not in given]
     return [*problems, *_wrong_values(component, names, arguments), *(_missing(component, name) for name in missing)]
 
 
@@ -130,6 +143,17 @@ def _unknown(component: Component, key: str, arguments: Arguments) -> Diagnostic
         helps = (f"it takes {listed}",) if names else ("it takes no arguments",)
     message = f"`{component.target}` has no argument `{key}`"
     return Diagnostic("AM207", message, span, "unknown argument", helps)
+
+
+def _too_many(component: Component, most: int) -> Diagnostic:
+    message = f"`{component.target}` takes {most} positional arguments, and `_args_` has {len(component.args)}"
+    return Diagnostic("AM209", message, component.target_span or component.span)
+
+
+def _twice(component: Component, key: str) -> Diagnostic:
+    span = component.key_spans.get(key, component.span)
+    message = f"`{key}` of `{component.target}` is given by `_args_` already"
+    return Diagnostic("AM209", message, span, "given twice", ("keep one of the two",))
 
 
 def _reserved(component: Component, key: str) -> Diagnostic:

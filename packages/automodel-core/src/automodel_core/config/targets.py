@@ -10,9 +10,10 @@ from typing import Any
 
 from automodel_core.config.component import Component
 from automodel_core.config.trust import declared_owner, defined_in, is_never, target_problem, trusted_prefix
-from automodel_core.config.vocabulary import Vocabulary
+from automodel_core.config.vocabulary import CONSTANT, Vocabulary
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
 from automodel_core.errors import InputError
+from automodel_core.specs import TargetSpec
 
 
 def resolve_target(component: Component, vocabulary: Vocabulary) -> Any:
@@ -28,10 +29,16 @@ def resolve_target(component: Component, vocabulary: Vocabulary) -> Any:
         raise InputError(problem)
     owner = declared_owner(target, vocabulary)
     found = _trusted(target, span, vocabulary) if owner is None else _declared(owner, target, span, vocabulary)
-    if not callable(found):
+    if not callable(found) and not _is_constant(component, vocabulary):
         helps = ("name a class or a function",)
         raise InputError(Diagnostic("AM206", f"`{target}` is not callable", span, f"a {type(found).__name__}", helps))
     return found
+
+
+def _is_constant(component: Component, vocabulary: Vocabulary) -> bool:
+    """Return whether a declared value is named, and named alone."""
+    spec = vocabulary.targets.get(component.target)
+    return isinstance(spec, TargetSpec) and spec.kind == CONSTANT and not component.kwargs and not component.args
 
 
 def import_declared(reference: str) -> Any:

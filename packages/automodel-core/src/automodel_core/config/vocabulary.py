@@ -11,6 +11,9 @@ from automodel_core.specs import KeyAlias, ModelSpec, SectionSpec, TargetSpec, T
 
 _SECTIONS = "automodel_core.config.sections"
 
+CONSTANT = "constant"
+"""The kind of a target that is a value and not called."""
+
 PRETRAINED = "pretrained"
 """The kind of a trusted prefix of which only ``….from_pretrained`` and ``….from_config`` may be called."""
 
@@ -92,6 +95,7 @@ CORE_TARGETS = (
         ("CosineAnnealingWarmup", "nemo_automodel.schedulers.CosineAnnealingWarmup"),
     ),
     TargetSpec("torch.nn.CrossEntropyLoss", "torch.nn:CrossEntropyLoss", "loss", ("CrossEntropyLoss",)),
+    *(TargetSpec(f"torch.{name}", f"torch:{name}", CONSTANT) for name in ("float32", "float64", "float16", "bfloat16")),
 )
 
 CORE_TRUSTED = (

@@ -106,3 +106,65 @@ def test_explain_says_what_a_code_means(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out.startswith("AM140: unknown section")
     assert main(["explain", "AM14"]) == 2
     assert "did you mean" in capsys.readouterr().err
+
+
+def test_several_configs_and_directories_are_checked_together(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = tmp_path / "below" / "wrong.yaml"
+    wrong.parent.mkdir()
+    wrong.write_text(CONFIG.replace("max_steps", "max_step"))
+    assert main(["config", "validate", str(config), str(wrong)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == f"{config}: valid\n"
+    assert f"{wrong}:8:3" in captured.err
+    assert main(["config", "validate", str(tmp_path), "--json"]) == 2
+    verdicts = json.loads(capsys.readouterr().out)
+    assert [(verdict["config"], verdict["valid"]) for verdict in verdicts] == [(str(wrong), False), (str(config), True)]
+    wrong.unlink()
+    assert main(["config", "validate", str(tmp_path), str(config)]) == 0
+
+
+def test_a_layout_is_checked_against_a_number_of_ranks(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["config", "validate", str(config), "--distributed.tp_size=3"]
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    assert main(words) == 0
+    assert main([*words, "--world-size", "8"]) == 2
+    assert "[AM150]" in capsys.readouterr().err
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    assert main(words) == 2
+    assert main([*words, "--world-size=6"]) == 0
+    assert main([*words, "--world-size", "many"]) == 2
+
+
+def test_show_says_where_each_value_comes_from(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(CONFIG.replace("max_steps: 10", "val_every_steps: 5"))
+    assert main(["config", "show", str(config), "--provenance", "--optimizer.lr", "3e-4"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    said = dict(line.split("  # ") for line in (" ".join(line.split()).replace(" # ", "  # ") for line in lines))
+    assert (
+        said["step_scheduler.val_check_interval = 5"] == f"{config}:8:20, written as `step_scheduler.val_every_steps`"
+    )
+    assert said["optimizer.lr = 0.0003"].startswith("<command line>:1:")
+    assert said["dataloader.batch_size = 1"] == "default"
+
+    assert main(["config", "show", str(config), "--provenance", "-o", "json"]) == 0
+    found = {one["key"]: one["from"] for one in json.loads(capsys.readouterr().out)}
+    assert found["dataset.path"] == f"{config}:6:9"
+    assert main(["config", "show", str(config), "-o", "xml"]) == 2
+
+
+def test_secrets_are_not_shown(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secret = CONFIG.replace(
+        "path: squad.json", "path: squad.json\n  api_key: abc123\n  hf_token: def456\n  pad_token: ghi"
+    )
+    config.write_text(secret)
+    for words in ([], ["--json"], ["--provenance"], ["--provenance", "--json"]):
+        assert main(["config", "show", str(config), *words]) == 0
+        out = capsys.readouterr().out
+        assert "abc123" not in out
+        assert "def456" not in out
+        assert "ghi" in out
+        assert out.count("********") == 2

@@ -35,6 +35,8 @@ class RunArguments:
     wants_help: bool = False
     flags: frozenset[str] = frozenset()
     values: Mapping[str, str] = attrs.field(factory=dict)
+    more_configs: tuple[str, ...] = ()
+    """The configs after the first, of a tool that takes several."""
 
 
 @attrs.define
@@ -42,6 +44,7 @@ class _Splitter:
     line: CommandLine
     position: int
     positional_config: bool = False
+    several_configs: bool = False
     flags: frozenset[str] = frozenset()
     options: Mapping[str, RouteOption] = attrs.field(factory=dict)
     values: frozenset[str] = frozenset()
@@ -174,7 +177,7 @@ class _Splitter:
             self.overrides.append(word)
             self.position += 1
             return
-        if self.positional_config and not self.configs:
+        if self.positional_config and (self.several_configs or not self.configs):
             self.configs.append((self.position, word))
             self.position += 1
             return
@@ -194,20 +197,22 @@ def split_run_arguments(
     start: int,
     *,
     positional_config: bool = False,
+    several_configs: bool = False,
     flags: frozenset[str] = frozenset(),
     options: Iterable[RouteOption] = (),
     values: frozenset[str] = frozenset(),
 ) -> RunArguments:
     """Split the words of ``line`` from ``start`` on.
 
-    With ``positional_config`` a word that is no override is the config; ``flags`` are more options without a value;
-    ``options`` are those of a route and become overrides; ``values`` are options of a tool that take a value.
-    Raise :class:`InputError` with everything that is wrong, unless help is asked for. A missing config is not an error
-    here.
+    With ``positional_config`` a word that is no override is the config, or one of ``several_configs``; ``flags`` are
+    more options without a value; ``options`` are those of a route and become overrides; ``values`` are options of a
+    tool that take a value. Raise :class:`InputError` with everything that is wrong, unless help is asked for. A missing
+    config is not an error here.
     """
-    splitter = _Splitter(line, start, positional_config, flags, {option.flag: option for option in options}, values)
+    by_flag = {option.flag: option for option in options}
+    splitter = _Splitter(line, start, positional_config, several_configs, flags, by_flag, values)
     splitter.split()
-    for position, value in splitter.configs[1:]:
+    for position, value in () if several_configs else splitter.configs[1:]:
         message = f"a second config `{value}`: a run has one"
         splitter.problems.append(Diagnostic("AM707", message, line.span(position)))
     if splitter.problems and not splitter.wants_help:
@@ -219,4 +224,5 @@ def split_run_arguments(
         wants_help=splitter.wants_help,
         flags=frozenset(splitter.flags_given),
         values=splitter.values_given,
+        more_configs=tuple(value for _, value in splitter.configs[1:]),
     )

@@ -1,10 +1,14 @@
-"""``automodel config validate`` and ``config show``: a config checked or printed without a run."""
+"""``automodel config validate`` and ``config show``: configs checked or printed without a run."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
 
 from automodel_core.cli.arguments import RunArguments, split_run_arguments
 from automodel_core.cli.command_line import PROGRAM, CommandLine
@@ -12,85 +16,144 @@ from automodel_core.cli.console import print_diagnostics, print_plugin_problems
 from automodel_core.diagnostics.diagnostic import Diagnostic
 from automodel_core.diagnostics.render import to_data
 from automodel_core.diagnostics.suggest import did_you_mean
-from automodel_core.errors import EXIT_DONE, InputError
+from automodel_core.errors import EXIT_DONE, EXIT_WRONG_INPUT, InputError
 from automodel_core.plugins import Catalog
-from automodel_core.plugins.choosing import needed_sections
+from automodel_core.plugins.choosing import find_sections_unread, needed_sections
 
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
 
 _ACTIONS: Final = ("validate", "show")
-_USAGE: Final = f"""usage: {PROGRAM} config validate CFG [--json] [overrides...]
-       {PROGRAM} config show CFG [--json] [overrides...]
+_FORMATS: Final = ("yaml", "json")
+_SUFFIXES: Final = (".yaml", ".yml", ".toml")
+_USAGE: Final = f"""usage: {PROGRAM} config validate CFG... [--world-size N] [--json] [overrides...]
+       {PROGRAM} config show CFG [--provenance] [-o yaml|json] [overrides...]
 
-check a config, or print it as a run would see it: overrides applied, other spellings made canonical, defaults filled
+check configs, or print one as a run would see it: overrides applied, other spellings made canonical, defaults filled
 
 options:
-  -c, --config FILE  the config; may be given without the option
+  -c, --config FILE  a config; may be given without the option; a directory stands for every config in it
+  --world-size N     how many ranks the run will have; WORLD_SIZE of the environment without it
+  --provenance       show where each value comes from
+  -o, --output KIND  yaml or json
   --json             print diagnostics, or the config, as JSON
   -h, --help         show this text"""
 
 
 def main(line: CommandLine, catalog: Catalog) -> int:
-    """Run the tool. A config with errors raises :class:`InputError`, or prints it when JSON is asked for."""
+    """Run the tool. A config with errors raises :class:`InputError`, or prints it when there are several or JSON."""
     action = line.words[1] if len(line.words) > 1 else None
     if action in ("-h", "--help"):
         print(_USAGE)
         return EXIT_DONE
     if action not in _ACTIONS:
         raise InputError(_unknown_action(line, action))
-    arguments = split_run_arguments(line, 2, positional_config=True, flags=frozenset({"--json"}))
+    arguments = split_run_arguments(
+        _with_long_output(line),
+        2,
+        positional_config=True,
+        several_configs=action == "validate",
+        flags=frozenset({"--json", "--provenance"}),
+        values=frozenset({"--world-size", "--output"}),
+    )
     if arguments.wants_help:
         print(_USAGE)
         return EXIT_DONE
     if arguments.config is None:
         helps = (f"write `{PROGRAM} config {action} CFG`",)
         raise InputError(Diagnostic("AM708", "there is no config", line.end(), helps=helps))
-    return (_validate if action == "validate" else _show)(arguments.config, arguments, catalog)
+    print_plugin_problems(catalog)
+    if action == "show":
+        return _show(arguments.config, arguments, catalog)
+    return _validate(_configs([arguments.config, *arguments.more_configs]), arguments, catalog)
 
 
-def _validate(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
+def _with_long_output(line: CommandLine) -> CommandLine:
+    """Return the line with ``-o`` spelled out."""
+    return attrs.evolve(line, words=tuple("--output" if word == "-o" else word for word in line.words))
+
+
+def _configs(named: Sequence[str]) -> list[str]:
+    """Return the files, with every config in a directory, at any depth, in its place."""
+    found: list[str] = []
+    for name in named:
+        path = Path(name)
+        inside = sorted(str(p) for p in path.rglob("*") if p.suffix in _SUFFIXES) if path.is_dir() else []
+        found.extend(inside or [name])
+    return found
+
+
+def _validate(configs: Sequence[str], arguments: RunArguments, catalog: Catalog) -> int:
+    """Check every config; one alone raises what is wrong with it."""
     as_json = "--json" in arguments.flags
-    try:
-        config = _load(config_path, arguments, catalog)
-    except InputError as error:
-        if not as_json:
-            raise
-        print(_verdict(False, error.diagnostics))
-        return error.exit_code
+    verdicts: list[dict[str, Any]] = []
+    for config in configs:
+        try:
+            warnings = _load(config, arguments, catalog).warnings
+        except InputError as error:
+            if len(configs) == 1 and not as_json:
+                raise
+            verdicts.append(_verdict(config, False, error.diagnostics))
+            if not as_json:
+                print_diagnostics(error.diagnostics)
+        else:
+            verdicts.append(_verdict(config, True, warnings))
+            if not as_json:
+                print_diagnostics(warnings)
+                print(f"{config}: valid", flush=True)
     if as_json:
-        print(_verdict(True, config.warnings))
-    else:
-        print_diagnostics(config.warnings)
-        print(f"{config_path}: valid")
-    return EXIT_DONE
+        alone = {key: value for key, value in verdicts[0].items() if key != "config"}
+        print(json.dumps(alone if len(verdicts) == 1 else verdicts, indent=2))
+    return EXIT_DONE if all(verdict["valid"] for verdict in verdicts) else EXIT_WRONG_INPUT
 
 
-def _verdict(valid: bool, diagnostics: Sequence[Diagnostic]) -> str:
-    return json.dumps({"valid": valid, "diagnostics": [to_data(d) for d in diagnostics]}, indent=2)
+def _verdict(config: str, valid: bool, diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
+    return {"config": config, "valid": valid, "diagnostics": [to_data(d) for d in diagnostics]}
 
 
 def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
     from automodel_core.config.dump import dump_yaml
+    from automodel_core.config.provenance import origins, provenance_text
 
+    kind = "json" if "--json" in arguments.flags else arguments.values.get("--output", "yaml")
+    if kind not in _FORMATS:
+        helps = (*did_you_mean(kind, _FORMATS), "the kinds are `yaml` and `json`")
+        raise InputError(Diagnostic("AM705", f"`--output {kind}` is no kind of output", helps=helps))
     config = _load(config_path, arguments, catalog)
     print_diagnostics(config.warnings)
-    resolved = config.resolved()
-    print(json.dumps(resolved, indent=2) if "--json" in arguments.flags else dump_yaml(resolved).rstrip("\n"))
+    if "--provenance" in arguments.flags:
+        found = [{"key": one.key, "value": one.value, "from": str(one)} for one in origins(config)]
+        print(json.dumps(found, indent=2) if kind == "json" else provenance_text(config).rstrip("\n"))
+        return EXIT_DONE
+    resolved = config.public()
+    print(json.dumps(resolved, indent=2) if kind == "json" else dump_yaml(resolved).rstrip("\n"))
     return EXIT_DONE
 
 
 def _load(config_path: str, arguments: RunArguments, catalog: Catalog) -> RunConfig:
     from automodel_core.config.load import REQUIRED_SECTIONS, load_run_config
 
-    vocabulary = catalog.vocabulary()
-    print_plugin_problems(catalog)
-    return load_run_config(
+    config = load_run_config(
         config_path,
         overrides=arguments.overrides,
-        vocabulary=vocabulary,
+        vocabulary=catalog.vocabulary(),
         required=lambda document: needed_sections(document, None, catalog, REQUIRED_SECTIONS),
+        world_size=_world_size(arguments),
     )
+    unread = find_sections_unread(config, catalog)
+    if unread:
+        raise InputError(unread)
+    return config
+
+
+def _world_size(arguments: RunArguments) -> int | None:
+    given = arguments.values.get("--world-size") or os.environ.get("WORLD_SIZE")
+    if given is None:
+        return None
+    if not given.isdecimal() or int(given) < 1:
+        helps = ("write a number of ranks, for example `--world-size 8`",)
+        raise InputError(Diagnostic("AM705", f"`{given}` is no number of ranks", helps=helps))
+    return int(given)
 
 
 def _unknown_action(line: CommandLine, action: str | None) -> Diagnostic:

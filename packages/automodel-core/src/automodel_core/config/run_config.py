@@ -15,6 +15,7 @@ from automodel_core.config.nodes import MappingNode
 from automodel_core.config.override_tokens import Override
 from automodel_core.config.references import escape_references
 from automodel_core.config.schemas import load_schema
+from automodel_core.config.secrets import without_secrets
 from automodel_core.config.sections import ON_WHEN_PRESENT
 from automodel_core.config.vocabulary import CORE_SECTIONS, Vocabulary
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
@@ -68,6 +69,11 @@ class RunConfig:
                 data[key] = value.to_data()
             elif value is not None and (self.given(key) or key in _ALWAYS_SHOWN):
                 data[key] = attrs.asdict(value)
+        return data
+
+    def public(self) -> dict[str, Any]:
+        """Return :meth:`resolved` with passwords, keys and tokens of access hidden, for others to see."""
+        data: dict[str, Any] = without_secrets(self.resolved())
         return data
 
     def to_yaml(self) -> str:

@@ -72,6 +72,12 @@ def unread_sections(config: RunConfig, recipe: Owned[RecipeSpec], catalog: Catal
     return problems
 
 
+def find_sections_unread(config: RunConfig, catalog: Catalog) -> list[Diagnostic]:
+    """Return the same for the recipe that the config is for, as far as the config says which it is."""
+    spec = _recipe_of_document(config.document.to_data(), None, catalog)
+    return [] if spec is None else unread_sections(config, spec, catalog)
+
+
 def declared_recipe(recipe_class: type, catalog: Catalog) -> Owned[RecipeSpec] | None:
     """Return the declaration of a recipe class, or ``None`` for one that nobody declares."""
     target = f"{recipe_class.__module__}:{recipe_class.__qualname__}"

@@ -35,7 +35,7 @@ class MlflowTracker(Tracker):
         experiment = self._client.get_experiment_by_name(chosen.experiment)
         experiment_id = experiment.experiment_id if experiment else self._client.create_experiment(chosen.experiment)
         self._id = self._client.create_run(experiment_id, run_name=chosen.name).info.run_id
-        parameters = [Param(key, _parameter(value)) for key, value in flat_config(run.config.resolved()).items()]
+        parameters = [Param(key, _parameter(value)) for key, value in flat_config(run.config.public()).items()]
         for first in range(0, len(parameters), _PARAMETERS_A_CALL):
             self._client.log_batch(self._id, params=parameters[first : first + _PARAMETERS_A_CALL])
 

@@ -55,7 +55,7 @@ def _library(directory: str, purge_step: int | None) -> tuple[Any, Any]:
 
 
 def _hyper_parameters(run: RunState) -> dict[str, Any]:
-    return {key: value for key, value in flat_config(run.config.resolved()).items() if value is not None}
+    return {key: value for key, value in flat_config(run.config.public()).items() if value is not None}
 
 
 def _is_scalar(value: Any) -> bool:

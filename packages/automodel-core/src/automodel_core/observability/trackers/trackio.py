@@ -22,7 +22,7 @@ class TrackioTracker(Tracker):
             project=chosen.project,
             name=chosen.name,
             space_id=chosen.space_id,
-            config=flat_config(run.config.resolved()),
+            config=flat_config(run.config.public()),
             resume="never" if chosen.name is None else "allow",
             embed=False,
         )

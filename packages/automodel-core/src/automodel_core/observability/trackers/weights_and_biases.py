@@ -29,7 +29,7 @@ class WandbTracker(Tracker):
             resume=None if chosen.id is None else "allow",
             mode=chosen.mode,
             dir=str(directory),
-            config=run.config.resolved(),
+            config=run.config.public(),
             settings=wandb.Settings(console="off"),
         )
 

@@ -89,7 +89,7 @@ def _validate(configs: Sequence[str], arguments: RunArguments, catalog: Catalog)
     verdicts: list[dict[str, Any]] = []
     for config in configs:
         try:
-            warnings = _load(config, arguments, catalog).warnings
+            warnings = _load(config, arguments, catalog, with_arguments=True).warnings
         except InputError as error:
             if len(configs) == 1 and not as_json:
                 raise
@@ -130,8 +130,9 @@ def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
     return EXIT_DONE
 
 
-def _load(config_path: str, arguments: RunArguments, catalog: Catalog) -> RunConfig:
+def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_arguments: bool = False) -> RunConfig:
     from automodel_core.config.load import REQUIRED_SECTIONS, load_run_config
+    from automodel_core.config.rules import ARGUMENT_RULES, RULES
 
     config = load_run_config(
         config_path,
@@ -139,6 +140,7 @@ def _load(config_path: str, arguments: RunArguments, catalog: Catalog) -> RunCon
         vocabulary=catalog.vocabulary(),
         required=lambda document: needed_sections(document, None, catalog, REQUIRED_SECTIONS),
         world_size=_world_size(arguments),
+        rules=(*RULES, *ARGUMENT_RULES) if with_arguments else RULES,
     )
     unread = find_sections_unread(config, catalog)
     if unread:

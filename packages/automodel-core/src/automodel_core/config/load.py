@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from automodel_core.config.aliases import canonical_keys
 from automodel_core.config.assemble import assemble
 from automodel_core.config.overrides import Overrides, apply_overrides
 from automodel_core.config.references import resolve_references
-from automodel_core.config.rules import RULES, Situation, apply_rules
+from automodel_core.config.rules import RULES, Rule, Situation, apply_rules
 from automodel_core.config.run_config import RunConfig, default_section
 from automodel_core.config.source import read_source
 from automodel_core.config.vocabulary import Vocabulary, core_vocabulary
@@ -31,6 +31,7 @@ def load_run_config(
     required: Collection[str] | Callable[[Mapping[str, Any]], Collection[str]] = REQUIRED_SECTIONS,
     environment: Mapping[str, str] | None = None,
     world_size: int | None = None,
+    rules: Iterable[Rule] = RULES,
 ) -> RunConfig:
     """Read a config and structure it; nothing that it names is imported.
 
@@ -41,6 +42,7 @@ def load_run_config(
         required: the sections that must be there, or what tells them from the resolved document, unchecked plain data.
         environment: what ``${env:NAME}`` reads; the environment of the process without it.
         world_size: how many ranks the run has, where that is known.
+        rules: the cross-checks.
 
     Raises:
         InputError: with everything that is wrong; with the first thing when the source cannot be read as such.
@@ -65,7 +67,7 @@ def load_run_config(
         overrides=overridden.applied,
         renamed=(*written.renamed, *respelled.renamed),
     )
-    found = apply_rules(RULES, Situation(config, world_size), assembled.broken)
+    found = apply_rules(rules, Situation(config, world_size), assembled.broken)
     problems.extend(finding for finding in found if finding.severity == "error")
     if problems:
         raise InputError(_without_echoes(problems))

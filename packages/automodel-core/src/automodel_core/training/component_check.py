@@ -8,16 +8,9 @@ import attrs
 
 from automodel_core.config import Component, RunConfig
 from automodel_core.config.components import component_problems, inherit_arguments
+from automodel_core.config.rules.arguments import PROVIDED
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
-
-_PROVIDED: Final = {
-    "optimizer": ("params",),
-    "lr_scheduler": ("optimizer", "total_steps"),
-    "dataset": ("processor",),
-    "validation_dataset": ("processor",),
-}
-"""Arguments that builders supply themselves."""
 
 _FALLBACKS: Final = {"dataset": ("model",), "validation_dataset": ("dataset", "model")}
 """Sections that a section's missing arguments come from, the first first."""
@@ -53,6 +46,6 @@ def check_components(config: RunConfig) -> None:
             problems.extend(error.diagnostics)
         else:
             assert component is not None
-            problems.extend(component_problems(component, config.vocabulary, _PROVIDED.get(section, ())))
+            problems.extend(component_problems(component, config.vocabulary, PROVIDED.get(section, ())))
     if problems:
         raise InputError(list(dict.fromkeys(problems)))

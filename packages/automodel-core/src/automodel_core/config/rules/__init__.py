@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from automodel_core.config.rules.arguments import component_arguments
 from automodel_core.config.rules.batch import global_batch
 from automodel_core.config.rules.effect import checkpoint_keys_without_checkpoints, validation_dataloader_without_data
 from automodel_core.config.rules.intervals import (
@@ -29,4 +30,7 @@ RULES: tuple[Rule, ...] = (
     Rule(notes_of_aliases),
 )
 
-__all__ = ["RULES", "Rule", "Situation", "apply_rules"]
+ARGUMENT_RULES = (Rule(component_arguments),)
+"""What a run asks the imported targets themselves, asked of their sources where nothing is to be imported."""
+
+__all__ = ["ARGUMENT_RULES", "RULES", "Rule", "Situation", "apply_rules"]

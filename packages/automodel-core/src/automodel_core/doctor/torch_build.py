@@ -77,7 +77,7 @@ def devices() -> Iterator[Finding]:
         capability = f"compute capability {properties.major}.{properties.minor}"
         memory = f"{total / GIB:.1f} GiB, {free / GIB:.1f} GiB free"
         yield Finding(f"cuda:{index}", "ok", f"{properties.name}, {memory}, {capability}")
-    yield Finding("cpu", "ok", f"{torch.backends.cpu.get_cpu_capability()}, {torch.get_num_threads()} threads")
+    yield Finding("cpu", "ok", f"{torch.backends.cpu.get_cpu_capability()}, {_threads()}")
 
 
 def bfloat16() -> Iterator[Finding]:
@@ -111,3 +111,8 @@ def processor_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
             if key.strip() in ("flags", "Features"):
                 return frozenset(flags.split())
     return frozenset()
+
+
+def _threads() -> str:
+    count = torch.get_num_threads()
+    return f"{count} thread" if count == 1 else f"{count} threads"

@@ -24,12 +24,19 @@ def stage_finished(stage: PlannedStage, seconds: float) -> None:
 
 @hookspec
 def step_finished(sample: MetricsSample) -> None:
-    """An optimizer step is done. Called for every step, whatever ``log_interval`` says."""
+    """An optimizer step is done. Called for every step, whatever ``log_interval`` says.
+
+    ``sample`` has ``step``, ``epoch``, ``loss``, ``grad_norm``, ``lr``, ``mem`` (GiB), ``tps`` (tokens a second), ``mfu``
+    and ``extras``, a mapping.
+    """
 
 
 @hookspec
 def validation_finished(sample: ValidationSample) -> None:
-    """A validation pass is done."""
+    """A validation pass is done.
+
+    ``sample`` has ``step``, ``epoch``, ``loss``, ``targets``, ``seconds``, ``name`` and ``metrics``, a mapping.
+    """
 
 
 @hookspec

@@ -77,7 +77,10 @@ def devices() -> Iterator[Finding]:
         capability = f"compute capability {properties.major}.{properties.minor}"
         memory = f"{total / GIB:.1f} GiB, {free / GIB:.1f} GiB free"
         yield Finding(f"cuda:{index}", "ok", f"{properties.name}, {memory}, {capability}")
-    yield Finding("cpu", "ok", f"{torch.backends.cpu.get_cpu_capability()}, {_threads()}")
+    threads = torch.get_num_threads()
+    yield Finding(
+        "cpu", "ok", f"{torch.backends.cpu.get_cpu_capability()}, {threads} thread{'s' if threads > 1 else ''}"
+    )
 
 
 def bfloat16() -> Iterator[Finding]:
@@ -111,8 +114,3 @@ def processor_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
             if key.strip() in ("flags", "Features"):
                 return frozenset(flags.split())
     return frozenset()
-
-
-def _threads() -> str:
-    count = torch.get_num_threads()
-    return f"{count} thread" if count == 1 else f"{count} threads"

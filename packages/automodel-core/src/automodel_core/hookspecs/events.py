@@ -26,8 +26,8 @@ def stage_finished(stage: PlannedStage, seconds: float) -> None:
 def step_finished(sample: MetricsSample) -> None:
     """An optimizer step is done. Called for every step, whatever ``log_interval`` says.
 
-    ``sample`` has ``step``, ``epoch``, ``loss``, ``grad_norm``, ``lr``, ``mem`` (GiB), ``tps`` (tokens a second), ``mfu``
-    and ``extras``, a mapping.
+    ``sample`` has ``step``, ``epoch``, ``loss``, ``grad_norm``, ``lr``, ``mem`` (GiB), ``tps`` (tokens a second),
+    ``mfu`` and ``extras``, a mapping.
     """
 
 

@@ -13,6 +13,7 @@ from automodel_core.plugins import Catalog
 def main(line: CommandLine, catalog: Catalog) -> int:
     """Run the tool."""
     from automodel_core.diagnostics.codes import CODES
+    from automodel_core.diagnostics.explanations import explanations
 
     parser = Parser(prog=f"{PROGRAM} explain", description="say more about a diagnostic")
     parser.add_argument("code", metavar="CODE", help="the code in brackets, for example AM101")
@@ -20,4 +21,7 @@ def main(line: CommandLine, catalog: Catalog) -> int:
     if code not in CODES:
         raise InputError(Diagnostic("AM711", f"there is no diagnostic `{code}`", helps=did_you_mean(code, CODES)))
     print(f"{code}: {CODES[code]}")
+    found = explanations().get(code)
+    if found is not None:
+        print(f"\n{found.text()}", end="")
     return EXIT_DONE

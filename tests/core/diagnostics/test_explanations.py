@@ -1,0 +1,57 @@
+"""Every explanation's wrong config earns its code, and the mended one does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from automodel_core.cli import main
+from automodel_core.config import load_run_config
+from automodel_core.config.rules import ARGUMENT_RULES, RULES
+from automodel_core.config.vocabulary import Vocabulary, core_vocabulary
+from automodel_core.diagnostics import CODES
+from automodel_core.diagnostics.explanations import explanations
+from automodel_core.errors import InputError
+from automodel_core.specs import TrustedPrefix
+
+FOUND = explanations()
+VOCABULARY: Vocabulary = core_vocabulary().with_plugins(trusted=(TrustedPrefix("tiny"),))
+
+
+def codes(path: Path, text: str, overrides: Sequence[str] = ()) -> list[str]:
+    path.write_text(text)
+    rules = (*RULES, *ARGUMENT_RULES)
+    try:
+        return [w.code for w in load_run_config(path, overrides, VOCABULARY, required=(), rules=rules).warnings]
+    except InputError as error:
+        return [problem.code for problem in error.diagnostics]
+
+
+@pytest.mark.parametrize("code", sorted(FOUND))
+def test_the_wrong_config_earns_the_code_and_the_right_one_does_not(code: str, tmp_path: Path) -> None:
+    said = FOUND[code]
+    path = tmp_path / "cfg.yaml"
+
+    assert codes(path, said.wrong, said.overrides) == [code]
+    assert codes(path, said.wrong if said.overrides else said.right or "", said.corrected) == []
+    assert (said.right is None) == bool(said.overrides)
+    assert bool(said.corrected) == bool(said.overrides)
+
+
+def test_codes_are_known_and_those_of_configs_are_explained() -> None:
+    assert set(FOUND) <= set(CODES)
+    configs = {code for code in CODES if "AM102" <= code < "AM144"}
+    assert configs - set(FOUND) == {"AM110", "AM124"}
+
+
+def test_explain_prints_cause_and_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "AM141"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("AM141: unknown key in a section\n\nThe section has a fixed list of keys")
+    assert "wrong\n    step_scheduler: {max_step: 10}\n\nright\n    step_scheduler: {max_steps: 10}\n" in out
+    assert main(["explain", "AM113"]) == 0
+    assert "    rng.seed=2 rng.seed=3\n\nright\n    rng.seed=3\n" in capsys.readouterr().out
+    assert main(["explain", "AM501"]) == 0
+    assert capsys.readouterr().out == "AM501: there is no such checkpoint\n"

@@ -33,7 +33,10 @@ def value_of(row: Row, column: str) -> Any:
     """Return whatever is in ``column``. Raises :class:`InputError` (AM309) when the row has no such column."""
     if column not in row.record:
         found = ", ".join(f"`{name}`" for name in row.record) or "none"
-        helps = (*did_you_mean(column, list(row.record)), f"the row has the columns {found}")
+        helps = (
+            *did_you_mean(column, list(row.record)),
+            f"the row has the columns {found}; say in the section of the data which one it is",
+        )
         raise InputError(Diagnostic("AM309", f"`{row.place}`: there is no column `{column}`", helps=helps))
     return row.record[column]
 

@@ -11,11 +11,11 @@ import attrs
 
 from automodel_core.config.aliases import canonical_keys
 from automodel_core.config.assemble import assemble
+from automodel_core.config.layers import read_layers
 from automodel_core.config.overrides import Overrides, apply_overrides
 from automodel_core.config.references import resolve_references
 from automodel_core.config.rules import RULES, Rule, Situation, apply_rules
 from automodel_core.config.run_config import RunConfig, default_section
-from automodel_core.config.source import read_source
 from automodel_core.config.vocabulary import Vocabulary, core_vocabulary
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
@@ -49,7 +49,7 @@ def load_run_config(
     """
     vocabulary = core_vocabulary() if vocabulary is None else vocabulary
     problems: list[Diagnostic] = []
-    written = canonical_keys(read_source(source), vocabulary.key_aliases)
+    written = canonical_keys(read_layers(source), vocabulary.key_aliases)
     overridden = apply_overrides(written.document, overrides, vocabulary)
     respelled = canonical_keys(overridden.document, () if written.problems else vocabulary.key_aliases)
     resolved = resolve_references(respelled.document, os.environ if environment is None else environment)

@@ -1,10 +1,12 @@
 """A merged LoRA checkpoint is a plain model that answers as base and adapter together."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 from peft import PeftModel
+from safetensors.torch import load_file, save_file
 from tiny import llama_config, make_model
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -80,3 +82,38 @@ def test_what_cannot_be_merged_is_said(lora_run, small_config, tmp_path, automod
     code, _, err = automodel("checkpoint", "merge", small_config["checkpoint"]["directory"], tmp_path / "merged")
     assert (code, "no adapters" in err) == (2, True)
     assert not (tmp_path / "merged").exists()
+
+
+def test_adapters_on_other_weights_than_they_were_trained_on_are_refused(small_config, llama, tmp_path, automodel):
+    base = tmp_path / "base"
+    shutil.copytree(llama, base)
+    small_config["model"]["name_or_path"] = str(base)
+    small_config["peft"] = {"rank": 4}
+    am.run(small_config, route="finetune llm")
+    run = Path(small_config["checkpoint"]["directory"])
+    weights = load_file(base / "model.safetensors")
+    save_file({name: tensor * 1.5 for name, tensor in weights.items()}, base / "model.safetensors", {"format": "pt"})
+
+    steps = {**small_config["step_scheduler"], "max_steps": 8}
+    resumed = {**small_config, "restore_from": {"path": str(run)}, "step_scheduler": steps}
+    with pytest.raises(am.InputError, match="were trained on other weights") as error:
+        am.run(resumed, route="finetune llm")
+    assert [problem.code for problem in error.value.diagnostics] == ["AM508"]
+    code, _, err = automodel("checkpoint", "merge", run, tmp_path / "merged")
+    assert code == 2
+    assert "[AM508]" in err
+    assert not (tmp_path / "merged").exists()
+    resumed["restore_from"]["allow_changes"] = True
+    assert am.run(resumed, route="finetune llm").run.scheduler.step == 8
+
+
+def test_a_base_that_has_moved_is_the_same_base(small_config, llama, tmp_path, automodel):
+    base, moved = tmp_path / "base", tmp_path / "moved"
+    shutil.copytree(llama, base)
+    small_config["model"]["name_or_path"] = str(base)
+    small_config["peft"] = {"rank": 4}
+    am.run(small_config, route="finetune llm")
+    base.rename(moved)
+    run = small_config["checkpoint"]["directory"]
+    code, _, err = automodel("checkpoint", "merge", run, tmp_path / "merged", "--base", moved)
+    assert code == 0, err

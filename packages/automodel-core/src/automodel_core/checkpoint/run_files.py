@@ -32,6 +32,8 @@ class SavedState:
     config: Mapping[str, Any]
     parts: Mapping[str, Mapping[str, torch.Tensor]] = attrs.field(factory=dict)
     """The tensors of the domain's own parts, by the names of their files."""
+    base: str | None = None
+    """The digest of the weights that adapters were trained on."""
 
 
 class StateError(ValueError):
@@ -52,6 +54,7 @@ def write_state(state: SavedState, directory: Path, *, rank: int = 0) -> None:
     for name, tensors in state.parts.items():
         save_file(_writable(tensors), directory / f"{name}.safetensors")
     values["parts"] = list(state.parts)
+    values["base"] = state.base
     _write_json(directory / "training.json", values)
     _write_json(directory / "config.json", state.config)
     save_file(dict(state.random_tensors), directory / f"random-{rank:05d}.safetensors")
@@ -88,7 +91,14 @@ def read_state(directory: Path, *, rank: int = 0) -> SavedState:
         random_values=_read_json(directory / f"random-{rank:05d}.json"),
         config=read_config(directory),
         parts={name: _read_tensors(directory / f"{name}.safetensors") for name in training.get("parts", ())},
+        base=training.get("base"),
     )
+
+
+def read_base(directory: Path) -> str | None:
+    """Return the digest of the weights below the adapters. Raises :class:`StateError` when it cannot be read."""
+    base = _read_json(directory / "training.json").get("base")
+    return base if isinstance(base, str) else None
 
 
 def _entry(values: Any, key: str, path: Path) -> Any:

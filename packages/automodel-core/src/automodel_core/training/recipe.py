@@ -38,7 +38,7 @@ from automodel_core.training.loop import train
 from automodel_core.training.precision import check_precision
 from automodel_core.training.preemption import PreemptedError, Preemption
 from automodel_core.training.random_state import seed_everything
-from automodel_core.training.restoring import read_compatible_state, restore_run
+from automodel_core.training.restoring import check_base, read_compatible_state, restore_run
 from automodel_core.training.run_state import ModelState, RunState
 
 SPELLING_WARNINGS: Final = frozenset({"AM910", "AM911"})
@@ -196,6 +196,8 @@ class BaseRecipe:
             config.rng.seed,
             restore_directory=checkpoint.path if checkpoint is not None else None,
         )
+        if checkpoint is not None:
+            check_base(checkpoint, build, config)
         loss_fn = host.build("build_loss_fn", config=config)
         recipe = f"{type(self).__module__}.{type(self).__qualname__}"
         return ModelState(

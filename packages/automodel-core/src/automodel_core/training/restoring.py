@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from automodel_core.checkpoint.base_weights import base_digest
 from automodel_core.checkpoint.changes import meaningful_changes
 from automodel_core.checkpoint.directory import Checkpoint
 from automodel_core.checkpoint.optimizer_state import load_optimizer
-from automodel_core.checkpoint.run_files import SavedState, StateError, read_state
+from automodel_core.checkpoint.run_files import SavedState, StateError, read_base, read_state
 from automodel_core.config import RunConfig
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
+from automodel_core.infrastructure.build import ModelBuild
 from automodel_core.training.random_state import restore_random_state
 from automodel_core.training.run_state import RunState
 from automodel_core.training.schedules import CosineAnnealingWarmup
@@ -49,6 +51,21 @@ def read_compatible_state(checkpoint: Checkpoint, config: RunConfig) -> SavedSta
             ]
         )
     return state
+
+
+def check_base(checkpoint: Checkpoint, build: ModelBuild, config: RunConfig) -> None:
+    """Raise :class:`InputError` (AM508) for adapters on other weights than those that they were trained on."""
+    if build.peft is None or config.restore_from.allow_changes:
+        return
+    try:
+        trained_on = read_base(checkpoint.state)
+    except StateError as error:
+        raise InputError(Diagnostic("AM507", f"the state of `{checkpoint.path}` is unusable: {error}")) from None
+    if trained_on is None or trained_on == base_digest(build.base_directory):
+        return
+    message = f"the adapters of `{checkpoint.path}` were trained on other weights than those of the model"
+    helps = ("name the model that they were trained on, or insist with `--restore_from.allow_changes true`",)
+    raise InputError(Diagnostic("AM508", message, config.span("model.name_or_path"), helps=helps))
 
 
 def restore_run(run: RunState, state: SavedState) -> None:

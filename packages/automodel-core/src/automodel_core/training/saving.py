@@ -8,6 +8,7 @@ from pathlib import Path
 
 from safetensors.torch import save_file
 
+from automodel_core.checkpoint.base_weights import base_digest
 from automodel_core.checkpoint.model_files import write_model_files
 from automodel_core.checkpoint.optimizer_state import read_optimizer
 from automodel_core.checkpoint.run_files import SavedState
@@ -38,6 +39,7 @@ def collect_state(run: RunState) -> SavedState:
         random_values=values,
         config={**run.config.resolved(), "recipe": run.recipe},
         parts={name: part.state_dict() for name, part in run.parts.items()},
+        base=base_digest(run.build.base_directory) if run.build.peft is not None else None,
     )
 
 

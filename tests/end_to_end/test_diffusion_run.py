@@ -1,5 +1,6 @@
 """Training a denoiser: what diffusers loads of it, and what is said of a config that cannot work."""
 
+import copy
 import json
 import shutil
 from pathlib import Path
@@ -242,6 +243,24 @@ def test_what_cannot_work_is_said_with_its_place_and_no_traceback(config, tmp_pa
     assert "help: " in err or " must be " in err
     assert "Traceback" not in err
     assert not list(tmp_path.glob("run/step-*"))
+
+
+@pytest.mark.parametrize("peft", [None, {"rank": 2}])
+def test_a_pipeline_from_scratch_stays_loadable_when_it_is_trained_on(config, tmp_path, automodel, peft):
+    first = copy.deepcopy(config)
+    am.run(first, route="pretrain diffusion")
+    source = sorted(tmp_path.glob("run/step-*"))[-1]
+    config["model"] = {"_target_": "NeMoAutoDiffusionPipeline", "name_or_path": str(source)}
+    config["checkpoint"] = {"directory": str(tmp_path / "again")}
+    if peft is not None:
+        config["peft"] = peft
+    am.run(config, route="finetune diffusion")
+    result = sorted(tmp_path.glob("again/step-*"))[-1]
+    if peft is not None:
+        code, _, err = automodel("checkpoint", "merge", result, tmp_path / "merged")
+        assert code == 0, err
+        result = tmp_path / "merged"
+    assert sampled_by_diffusers(result)
 
 
 def test_a_class_too_many_is_shown_where_it_is_asked_for(config):

@@ -127,5 +127,6 @@ def assets() -> Iterable[AssetSpec]:
             licence="easy-VQA by Victor Zhou, MIT",
             wheels=(AssetWheel("easy-vqa==1.0", "fcb51b309b78c7b00f97b64cdbcbcf5c105f94da1b39c0796cee5a787c4f650f"),),
             convert="automodel_vlm.assets:convert_easy_vqa",
+            revision="2",
         ),
     )

@@ -14,7 +14,8 @@ from typing import Any, Final, Union
 
 from automodel_core.config.signatures import Arguments
 
-_FARTHEST: Final = 12
+_MOST_MODULES: Final = 16
+"""So many are read for one name; a package that imports everything by `*` is not searched to its end."""
 _KEEP_SIGNATURE: Final = frozenset({"classmethod", "staticmethod", "abstractmethod", "override"})
 _TYPES: Final[dict[str, Any]] = {"int": int, "float": float, "str": str, "bool": bool, "None": None}
 _TENSOR: Final = type("Tensor", (), {"__module__": "torch", "__qualname__": "Tensor"})
@@ -34,7 +35,7 @@ def arguments_in_source(target: str) -> Arguments | None:
     module, attributes = _split(target.replace(":", "."))
     if module is None or not attributes:
         return None
-    found = _named(module, attributes[0], 0)
+    found = _named(module, attributes[0], set())
     if found is None or len(attributes) > 2:
         return None
     if isinstance(found.node, ast.FunctionDef):
@@ -105,25 +106,26 @@ def _statements(module: str) -> tuple[ast.stmt, ...]:
     return tuple(found)
 
 
-def _named(module: str, name: str, hops: int) -> _Found | None:
-    """Return the definition of ``name`` in ``module``, followed through imports."""
-    if hops > _FARTHEST:
+def _named(module: str, name: str, seen: set[str]) -> _Found | None:
+    """Return the definition of ``name`` in ``module``, followed through imports of modules that are not ``seen``."""
+    if f"{module}:{name}" in seen or len(seen) >= _MOST_MODULES:
         return None
+    seen.add(f"{module}:{name}")
     for statement in reversed(_statements(module)):
         if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == name:
             return _Found(statement, module)
         if isinstance(statement, ast.ImportFrom):
-            found = _imported(statement, module, name, hops)
+            found = _imported(statement, module, name, seen)
             if found is not None:
                 return found
     return None
 
 
-def _imported(statement: ast.ImportFrom, module: str, name: str, hops: int) -> _Found | None:
+def _imported(statement: ast.ImportFrom, module: str, name: str, seen: set[str]) -> _Found | None:
     for alias in statement.names:
         if name == (alias.asname or alias.name) or alias.name == "*":
             source = _imported_from(module, statement)
-            return None if source is None else _named(source, name if alias.name == "*" else alias.name, hops + 1)
+            return None if source is None else _named(source, name if alias.name == "*" else alias.name, seen)
     return None
 
 
@@ -140,13 +142,13 @@ def _imported_from(module: str, statement: ast.ImportFrom) -> str | None:
 
 def _method(found: _Found, name: str, hops: int) -> ast.FunctionDef | None:
     """Return the method of a class or of the first base that has it; ``None`` where a base is not found."""
-    if hops > _FARTHEST or not isinstance(found.node, ast.ClassDef):
+    if hops > _MOST_MODULES or not isinstance(found.node, ast.ClassDef):
         return None
     for statement in found.node.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == name:
             return statement
     for base in found.node.bases:
-        inherited = _named(found.module, base.id, hops + 1) if isinstance(base, ast.Name) else None
+        inherited = _named(found.module, base.id, set()) if isinstance(base, ast.Name) else None
         if inherited is None:
             return None
         method = _method(inherited, name, hops + 1)

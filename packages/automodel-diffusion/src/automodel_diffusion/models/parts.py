@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import diffusers
@@ -26,6 +26,9 @@ from automodel_diffusion.models.pipeline import (
     describe,
     make_scheduler,
 )
+
+OWN_CODE: Final = "pipeline.py"
+"""The code of a pipeline that diffusers has no class for, beside its parts."""
 
 
 @attrs.frozen(eq=False)
@@ -85,6 +88,8 @@ class PipelineParts:
             if part.name in self.pipeline.components and part.name != "scheduler":
                 shutil.copytree(part, directory / part.name, copy_function=_link)
         shutil.copy2(source / INDEX, directory / INDEX)
+        if (source / OWN_CODE).is_file():
+            shutil.copy2(class_conditional.__file__, directory / OWN_CODE)
         self.pipeline.scheduler.save_pretrained(directory / "scheduler")
         index = json.loads((directory / INDEX).read_text(encoding="utf-8"))
         index["scheduler"] = ["diffusers", type(self.pipeline.scheduler).__name__]
@@ -100,7 +105,7 @@ class PipelineParts:
             self.description.component: ["diffusers", self.description.class_name],
         }
         _write_json(directory / INDEX, index)
-        shutil.copy2(class_conditional.__file__, directory / "pipeline.py")
+        shutil.copy2(class_conditional.__file__, directory / OWN_CODE)
 
 
 def load_parts(method: str, arguments: Mapping[str, Any]) -> PipelineParts:
@@ -114,7 +119,7 @@ def load_parts(method: str, arguments: Mapping[str, Any]) -> PipelineParts:
     given: dict[str, Any] = {described.component: None}
     if scheduler is not None:
         given["scheduler"] = make_scheduler(scheduler)
-    if (described.directory / "pipeline.py").is_file():
+    if (described.directory / OWN_CODE).is_file():
         own = diffusers.FlowMatchEulerDiscreteScheduler.from_pretrained(described.directory / "scheduler")
         pipeline: Any = ClassConditionalPipeline(None, given.get("scheduler", own))
     else:

@@ -137,6 +137,9 @@ def test_a_layout_is_checked_against_a_number_of_ranks(
     assert main(words) == 2
     assert main([*words, "--world-size=6"]) == 0
     assert main([*words, "--world-size", "many"]) == 2
+    monkeypatch.setenv("WORLD_SIZE", "-1")
+    assert main(words) == 2
+    assert "WORLD_SIZE is `-1`" in capsys.readouterr().err
 
 
 def test_show_says_where_each_value_comes_from(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -132,6 +131,7 @@ def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
 
 def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_arguments: bool = False) -> RunConfig:
     from automodel_core.config.load import REQUIRED_SECTIONS, load_run_config
+    from automodel_core.config.ranks import number_of_ranks
     from automodel_core.config.rules import ARGUMENT_RULES, RULES
 
     config = load_run_config(
@@ -139,23 +139,13 @@ def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_a
         overrides=arguments.overrides,
         vocabulary=catalog.vocabulary(),
         required=lambda document: needed_sections(document, None, catalog, REQUIRED_SECTIONS),
-        world_size=_world_size(arguments),
+        world_size=number_of_ranks(arguments.values.get("--world-size")),
         rules=(*RULES, *ARGUMENT_RULES) if with_arguments else RULES,
     )
     unread = find_sections_unread(config, catalog)
     if unread:
         raise InputError(unread)
     return config
-
-
-def _world_size(arguments: RunArguments) -> int | None:
-    given = arguments.values.get("--world-size") or os.environ.get("WORLD_SIZE")
-    if given is None:
-        return None
-    if not given.isdecimal() or int(given) < 1:
-        helps = ("write a number of ranks, for example `--world-size 8`",)
-        raise InputError(Diagnostic("AM705", f"`{given}` is no number of ranks", helps=helps))
-    return int(given)
 
 
 def _unknown_action(line: CommandLine, action: str | None) -> Diagnostic:

@@ -14,6 +14,7 @@ import attrs
 from automodel_core.checkpoint.directory import Checkpoint, open_checkpoint
 from automodel_core.checkpoint.writer import CheckpointWriter
 from automodel_core.config import RunConfig, load_run_config
+from automodel_core.config.ranks import number_of_ranks
 from automodel_core.data.loader import BatchStream, OrderedLoader
 from automodel_core.data.preview import DataPreview
 from automodel_core.diagnostics import Diagnostic, render
@@ -324,7 +325,7 @@ def make_recipe(
         overrides=overrides,
         vocabulary=catalog.vocabulary(),
         required=recipe_class.required_sections,
-        world_size=int(os.environ.get("WORLD_SIZE", "1")),
+        world_size=number_of_ranks() or 1,
     )
     recipe_class = _recipe_that_runs(config, recipe_class, catalog)
     declared = declared_recipe(recipe_class, catalog)

@@ -283,3 +283,28 @@ def test_a_damaged_file_of_a_model_directory_is_no_traceback(small_config, llama
     assert code in (0, 2), err
     if text in ("[]", "{") and name != "tokenizer_config.json":
         assert code == 2
+
+
+def test_a_model_without_logits_over_tokens_is_refused(small_config, llama, tmp_path):
+    import automodel_core as am
+
+    small_config["model"]["_target_"] = "NeMoAutoModelCrossEncoder.from_pretrained"
+    with pytest.raises(am.InputError, match="does not predict tokens") as error:
+        am.run(small_config, route="finetune llm")
+    assert error.value.diagnostics[0].code == "AM388"
+
+
+def test_words_that_are_not_utf_8_are_refused(automodel, tmp_path):
+    code, out, err = automodel("finetune", "llm", "-c", tmp_path / "x.yaml", "--a.b=caf\udce9")
+    assert code == 2
+    assert "is not UTF-8 text [AM709]" in err
+    assert "Traceback" not in out + err
+
+
+def test_measuring_what_was_trained_on_is_said(small_config, tmp_path, automodel):
+    small_config.pop("validation_dataset", None)
+    small_config.pop("step_scheduler", None)
+    (tmp_path / "cfg.yaml").write_text(json.dumps(small_config))
+    code, _, err = automodel("evaluate", "llm", "-c", tmp_path / "cfg.yaml", "--evaluation.exact_match_samples", "0")
+    assert code == 0, err
+    assert "[AM933]" in err

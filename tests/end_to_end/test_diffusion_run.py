@@ -334,3 +334,19 @@ def test_a_pipeline_of_the_python_door_is_one_of_diffusers(dit):
     assert type(AutoDiffusionPipeline.from_pretrained(str(dit))).__name__ == "DiTPipeline"
     made = AutoDiffusionPipeline.from_config(unet=LABELLED_UNET)
     assert made(class_labels=[0], num_inference_steps=1).images[0].size == (8, 8)
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "says"),
+    [
+        ({"_class_name": "FlowMatchEulerDiscreteScheduler", "shfit": 3.0}, "has no key `shfit`"),
+        ({"_class_name": "FlowMatchEulerDiscreteScheduler"}, "cannot sample"),
+        (3, "must be a mapping"),
+    ],
+)
+def test_a_scheduler_that_does_not_fit_is_refused_before_training(latents, dit, tmp_path, scheduler, says):
+    latents["model"]["scheduler"] = scheduler
+    latents["sampling"] = {"labels": [1], "num_inference_steps": 2}
+    with pytest.raises(am.InputError, match=says):
+        am.run(latents, route="finetune diffusion")
+    assert not list(tmp_path.glob("run/step-*"))

@@ -293,3 +293,12 @@ def test_the_preview_counts_the_tokens_of_images(config, tmp_path, automodel):
 def test_a_row_source_gives_the_directory_that_paths_are_relative_to(data):
     (first, *_) = RowSource(str(data), "all").open()
     assert first.directory == data
+
+
+def test_images_named_in_parts_and_in_a_column_are_refused(data, llava):
+    processor = load_processor(str(llava))
+    part = {"type": "image", "image": "images/0.png"}
+    row = {**conversation(part, TEXT), "images": ["images/1.png"]}
+    with pytest.raises(am.InputError, match="parts of the conversation name images, and so does column") as error:
+        VisualChatDataset(write(data, row), processor, split="all")
+    assert error.value.diagnostics[0].code == "AM373"

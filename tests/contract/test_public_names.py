@@ -22,6 +22,7 @@ PUBLIC = [
     "PluginError",
     "RecipeFunctionSpec",
     "RecipeSpec",
+    "RetiredKey",
     "Route",
     "RouteOption",
     "RunConfig",

@@ -85,7 +85,7 @@ def vocabulary(parts: str) -> Vocabulary:
                 "tiny.Schedule",
                 f"{parts}:Schedule",
                 "lr_scheduler",
-                ("nemo_automodel.schedulers.CosineAnnealingWarmup",),
+                fallback_for=("nemo_automodel.schedulers.CosineAnnealingWarmup",),
                 note="it anneals once",
             ),
             TargetSpec("tiny.gone", f"{parts}:no_such_name", "other"),

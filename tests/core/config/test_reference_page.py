@@ -10,9 +10,9 @@ import attrs
 import pytest
 
 from automodel_core.config import load_yaml
-from automodel_core.config.aliases import CORE_KEY_ALIASES
 from automodel_core.config.reference import renewed_page
 from automodel_core.config.schemas import load_schema
+from automodel_core.config.spellings import CORE_KEY_ALIASES
 from automodel_core.config.vocabulary import CORE_SECTIONS
 from automodel_core.specs import SectionSpec
 

@@ -33,7 +33,7 @@ def loaded(section: str, data: Any) -> Any:
         ("rng: {seed: -1}", "AM143", 13, "0"),
         ("rng: {sed: 1}", "AM141", 7, "`seed`"),
         ("rng: {0: 1}", "AM141", 7, "`seed`"),
-        ("rng: {_target_: a.b}", "AM141", 7, "needs no target"),
+        ("rng: {_target_: a.b}", "AM210", 17, "remove `_target_`"),
         ("clip_grad_norm: {max_norm: '1e-5'}", "AM142", 28, "`max_norm: 1e-5`"),
         ("clip_grad_norm: {max_norm: 0}", "AM143", 28, "more than 0"),
         ("clip_grad_norm: {max_norm: .nan}", "AM142", 28, "a number or null"),

@@ -5,7 +5,7 @@ Everything that names code is a ``"module:attribute"`` string, so that declaring
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -82,18 +82,30 @@ class ModelSpec:
     aliases: tuple[str, ...] = ()
     capabilities: frozenset[str] = frozenset()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that a config may write."""
+        return (self.name, *self.aliases)
+
 
 @attrs.frozen
 class TargetSpec:
-    """A callable that ``_target_`` may name, under ``name`` and under every alias."""
+    """A callable that ``_target_`` may name: under ``name``, every alias, and the names it stands in for."""
 
     name: str
     target: str
     kind: str
     """``model``, ``optimizer``, ``lr_scheduler``, ``loss``, ``dataset``, ``tokenizer``, ``collate`` or ``other``."""
     aliases: tuple[str, ...] = ()
+    fallback_for: tuple[str, ...] = ()
+    """Names of what is not installed here and whose job this one does in another way, which ``note`` tells."""
     note: str = ""
-    """Shown to a user who used an alias, when the meaning differs from what the alias names elsewhere."""
+    """Shown to a user who wrote a name of ``fallback_for``."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that a config may write."""
+        return (self.name, *self.aliases, *self.fallback_for)
 
 
 @attrs.frozen
@@ -113,17 +125,39 @@ class SectionSpec:
     summary: str = ""
     component: bool = False
     """True when the section names a callable by ``_target_`` and the other keys are its arguments."""
+    default_target: str = ""
+    """What a component section without a ``_target_`` names."""
     decides: tuple[str, ...] = ()
     """The keys whose values decide what is learned, ``"*"`` for all: a resumed run may not change them."""
 
 
 @attrs.frozen
 class KeyAlias:
-    """Another spelling of a config key: dotted paths, ``old`` is accepted and becomes ``new``."""
+    """Another spelling of a config key: dotted paths, ``old`` is accepted and becomes ``new``, with all below it.
+
+    ``values`` are values that go by another name too, as pairs of theirs and ours; ours may be ``None`` for one that
+    asks for the default.
+    """
 
     old: str
     new: str
     note: str = ""
+    values: tuple[tuple[Any, Any], ...] = ()
+
+
+@attrs.frozen
+class RetiredKey:
+    """A key of other systems that has no counterpart, and may be written where it asks for what is done anyway.
+
+    ``values`` are those with which it may; ``None`` stands for any. A mapping counts as its ``_target_`` when nothing
+    else is left in it. ``note`` is shown when the key is there, unless it is empty: leaving the key out changes nothing
+    that anybody would notice. ``otherwise`` is the help for any other value.
+    """
+
+    key: str
+    values: tuple[Any, ...] | None = None
+    note: str = ""
+    otherwise: str = ""
 
 
 @attrs.frozen

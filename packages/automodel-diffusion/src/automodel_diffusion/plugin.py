@@ -11,12 +11,14 @@ from automodel_core.specs import (
     KeyAlias,
     ModelSpec,
     RecipeSpec,
+    RetiredKey,
     Route,
     RouteOption,
     SectionSpec,
     TargetSpec,
     TrustedPrefix,
 )
+from automodel_diffusion.spellings import KEY_ALIASES, RETIRED_KEYS
 
 _TRAIN = "automodel_diffusion.recipes.train"
 _GENERATE = "automodel_diffusion.recipes.generate"
@@ -71,7 +73,7 @@ def models() -> Iterable[ModelSpec]:
 
 
 @hookimpl
-def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
+def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias | RetiredKey]:
     return (
         TargetSpec(
             name="automodel_diffusion.ImageDataset",
@@ -86,8 +88,8 @@ def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
             aliases=("LatentDataset",),
         ),
         TrustedPrefix("automodel_diffusion", "other"),
-        KeyAlias("flow_matching.flow_shift", "flow_matching.shift"),
-        KeyAlias("flow_matching.cfg_dropout_prob", "flow_matching.condition_dropout"),
+        *KEY_ALIASES,
+        *RETIRED_KEYS,
     )
 
 

@@ -11,21 +11,19 @@ from automodel_core.specs import (
     KeyAlias,
     ModelSpec,
     RecipeSpec,
+    RetiredKey,
     Route,
     RouteOption,
     SectionSpec,
     TargetSpec,
     TrustedPrefix,
 )
+from automodel_llm.spellings import KEY_ALIASES, RETIRED_KEYS
 
 _TRAIN = "automodel_llm.recipes.train_ft"
 _ADAPTER = "automodel_core.adapters.transformers:TransformersAdapter"
-_DATASET_KEYS = (
-    ("dataset_name", "path"),
-    ("path_or_dataset_id", "path"),
-    ("seq_length", "max_seq_length"),
-    ("limit_dataset_samples", "limit"),
-)
+_SQUAD = "nemo_automodel.components.datasets.llm.squad.make_squad_dataset"
+_LOSSES = "nemo_automodel.components.loss"
 
 
 @hookimpl
@@ -60,7 +58,10 @@ def recipes() -> Iterable[RecipeSpec]:
             name="TrainFinetuneRecipe",
             target=f"{_TRAIN}:TrainFinetuneRecipe",
             summary="Next-token prediction: fine-tuning and pretraining.",
-            aliases=("TrainFinetuneRecipeForNextTokenPrediction",),
+            aliases=(
+                "TrainFinetuneRecipeForNextTokenPrediction",
+                "nemo_automodel.recipes.llm.train_ft.TrainFinetuneRecipeForNextTokenPrediction",
+            ),
         ),
         RecipeSpec(
             name="EvaluateRecipe",
@@ -95,7 +96,7 @@ def models() -> Iterable[ModelSpec]:
 
 
 @hookimpl
-def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
+def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias | RetiredKey]:
     return (
         TargetSpec(
             name="automodel_llm.SquadDataset",
@@ -104,7 +105,7 @@ def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
             aliases=(
                 "SquadDataset",
                 "nemo_automodel.datasets.squad.SquadDataset",
-                "nemo_automodel.components.datasets.llm.squad.make_squad_dataset",
+                _SQUAD,
             ),
         ),
         TargetSpec(
@@ -129,12 +130,36 @@ def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
             kind="dataset",
             aliases=("TextDataset",),
         ),
-        TrustedPrefix("automodel_llm", "other"),
-        *(
-            KeyAlias(f"{section}.{old}", f"{section}.{new}")
-            for section in ("dataset", "validation_dataset")
-            for old, new in _DATASET_KEYS
+        TargetSpec(
+            name="automodel_llm.HellaSwagDataset",
+            target="automodel_llm.data.hellaswag:HellaSwagDataset",
+            kind="dataset",
+            aliases=("HellaSwagDataset", "nemo_automodel.components.datasets.llm.hellaswag.HellaSwag"),
         ),
+        TargetSpec(
+            name="automodel_llm.MockDataset",
+            target="automodel_llm.data.mock_dataset:MockDataset",
+            kind="dataset",
+            aliases=(
+                "MockDataset",
+                "nemo_automodel.components.datasets.llm.mock_iterable_dataset.MockIterableDataset",
+            ),
+        ),
+        TargetSpec(
+            name="automodel_llm.MaskedCrossEntropy",
+            target="automodel_llm.losses.cross_entropy:masked_cross_entropy",
+            kind="loss",
+            aliases=("MaskedCrossEntropy", f"{_LOSSES}.masked_ce.MaskedCrossEntropy"),
+            fallback_for=(
+                f"{_LOSSES}.linear_ce.FusedLinearCrossEntropy",
+                f"{_LOSSES}.te_parallel_ce.TEParallelCrossEntropy",
+                f"{_LOSSES}.chunked_ce.ChunkedCrossEntropy",
+            ),
+            note="the same loss, of whole logits: it needs more memory",
+        ),
+        TrustedPrefix("automodel_llm", "other"),
+        *KEY_ALIASES,
+        *RETIRED_KEYS,
     )
 
 

@@ -11,12 +11,14 @@ from automodel_core.specs import (
     KeyAlias,
     ModelSpec,
     RecipeSpec,
+    RetiredKey,
     Route,
     RouteOption,
     SectionSpec,
     TargetSpec,
     TrustedPrefix,
 )
+from automodel_retrieval.spellings import KEY_ALIASES, RETIRED_KEYS
 
 _RECIPES = "automodel_retrieval.recipes"
 _MODELS = "automodel_retrieval.models"
@@ -92,7 +94,7 @@ def models() -> Iterable[ModelSpec]:
 
 
 @hookimpl
-def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
+def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias | RetiredKey]:
     return (
         TargetSpec(
             name="automodel_retrieval.RetrievalDataset",
@@ -118,9 +120,8 @@ def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
             )
         ),
         TrustedPrefix("automodel_retrieval", "other"),
-        KeyAlias("temperature", "model.temperature"),
-        KeyAlias("model.l2_normalize", "model.normalize"),
-        *(KeyAlias(f"{section}.data_dir_list", f"{section}.path") for section in ("dataset", "validation_dataset")),
+        *KEY_ALIASES,
+        *RETIRED_KEYS,
     )
 
 

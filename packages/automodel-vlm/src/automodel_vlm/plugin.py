@@ -8,14 +8,17 @@ from automodel_core.hookspecs import hookimpl
 from automodel_core.specs import (
     AssetSpec,
     AssetWheel,
+    KeyAlias,
     ModelSpec,
     RecipeSpec,
+    RetiredKey,
     Route,
     RouteOption,
     SectionSpec,
     TargetSpec,
     TrustedPrefix,
 )
+from automodel_vlm.spellings import KEY_ALIASES, RETIRED_KEYS
 
 _FINETUNE = "automodel_vlm.recipes.finetune"
 _EVALUATE = "automodel_vlm.recipes.evaluate"
@@ -56,7 +59,7 @@ def recipes() -> Iterable[RecipeSpec]:
             summary="Next-token prediction given text and images.",
             also_reads=("generation",),
             never_reads=("tokenizer",),
-            aliases=("FinetuneRecipeForVLM",),
+            aliases=("FinetuneRecipeForVLM", "nemo_automodel.recipes.vlm.finetune.FinetuneRecipeForVLM"),
         ),
         RecipeSpec(
             name="VisionLanguageEvaluateRecipe",
@@ -91,7 +94,7 @@ def models() -> Iterable[ModelSpec]:
 
 
 @hookimpl
-def targets() -> Iterable[TargetSpec | TrustedPrefix]:
+def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias | RetiredKey]:
     return (
         TargetSpec(
             name="automodel_vlm.VisualChatDataset",
@@ -105,7 +108,15 @@ def targets() -> Iterable[TargetSpec | TrustedPrefix]:
             kind="dataset",
             aliases=("VisualQuestionDataset",),
         ),
+        TargetSpec(
+            name="automodel_vlm.MedPixDataset",
+            target="automodel_vlm.data.visual_question:MedPixDataset",
+            kind="dataset",
+            aliases=("MedPixDataset", "nemo_automodel.components.datasets.vlm.datasets.make_medpix_dataset"),
+        ),
         TrustedPrefix("automodel_vlm", "other"),
+        *KEY_ALIASES,
+        *RETIRED_KEYS,
     )
 
 

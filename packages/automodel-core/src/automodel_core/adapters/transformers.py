@@ -13,6 +13,7 @@ from automodel_core.adapters.conversion import bind_checkpoint, unbind_checkpoin
 from automodel_core.adapters.flops import flops_per_token
 from automodel_core.adapters.initialisation import initialisation_steps, rebuild_unsaved_buffers
 from automodel_core.adapters.layers import bypassed_layers, output_head, repeated_blocks
+from automodel_core.adapters.model_parts import named_parts
 from automodel_core.adapters.saving import save_configuration
 from automodel_core.infrastructure.blueprint import BoundNames, ModelAdapter
 from automodel_core.infrastructure.weights import Initialiser, WeightSource
@@ -53,6 +54,10 @@ class TransformersAdapter(ModelAdapter):
     def bypassed_layers(self, model: nn.Module) -> Mapping[str, str]:
         """Return the projections that fused kernels read without a call."""
         return bypassed_layers(_pretrained(model))
+
+    def parts(self, model: nn.Module) -> Mapping[str, nn.Module]:
+        """Return the parts that the library's own accessors find."""
+        return named_parts(_pretrained(model))
 
     def blocks(self, model: nn.Module) -> Sequence[tuple[str, nn.Module]]:
         """Return the decoder layers."""

@@ -1,51 +1,31 @@
-"""Other spellings of keys: a declared table from old dotted paths to ours, applied to the nodes of a config.
-
-Only names whose meaning is the same stand in the table. A key that others use and that has no counterpart of the
-same meaning has a line of advice instead.
-"""
+"""Other spellings of keys, brought to ours in the nodes of a config, by the tables of the core and the plugins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 import attrs
 
-from automodel_core.config.nodes import MappingNode, Node, ScalarNode, removed, replaced
+from automodel_core.config.nodes import Entry, MappingNode, Node, ScalarNode, removed, replaced
 from automodel_core.config.paths import Path, format_path, parse_path
 from automodel_core.diagnostics import Diagnostic, Span
 from automodel_core.specs import KeyAlias
 
-CORE_KEY_ALIASES = (
-    KeyAlias("step_scheduler.val_every_steps", "step_scheduler.val_check_interval"),
-    KeyAlias("step_scheduler.ckpt_every_steps", "step_scheduler.checkpoint_interval"),
-    KeyAlias("step_scheduler.local_batch_size", "dataloader.batch_size"),
-    KeyAlias("model.pretrained_model_name_or_path", "model.name_or_path"),
-    KeyAlias("tokenizer.pretrained_model_name_or_path", "tokenizer.name_or_path"),
-    KeyAlias("checkpoint.checkpoint_dir", "checkpoint.directory"),
-    KeyAlias("checkpoint.restore_from", "restore_from.path"),
-    KeyAlias("peft.dim", "peft.rank"),
-    KeyAlias("peft.r", "peft.rank"),
-    KeyAlias("peft.lora_alpha", "peft.alpha"),
-    KeyAlias("peft.lora_dropout", "peft.dropout"),
-    KeyAlias("seed", "rng.seed"),
-)
-
-ADVICE = {
-    "packed_sequence.packed_sequence_size": "remove it: `packed_sequence.enabled: true` is the switch",
-    "peft.match_all_linear": "write `peft.target_modules: all-linear`",
-    "checkpoint.save_consolidated": "remove it: checkpoints are always consolidated safetensors",
-    "checkpoint.model_save_format": "remove it: checkpoints are always consolidated safetensors",
-}
+_MOST_PASSES: Final = 4
+"""A key may move with its section, then take our name there."""
 
 
 @attrs.frozen
 class RenamedKey:
-    """A key that was written in another spelling."""
+    """A key that was written in another spelling; ``new`` is ``None`` for one that says nothing here."""
 
     old: str
-    new: str
+    new: str | None
     span: Span
     note: str = ""
+    value: Any = None
+    """What was written under it, as plain data."""
 
 
 @attrs.frozen
@@ -57,40 +37,78 @@ class CanonicalKeys:
     problems: tuple[Diagnostic, ...]
 
 
-def canonical_keys(document: MappingNode, aliases: Iterable[KeyAlias]) -> CanonicalKeys:
+def canonical_keys(document: MappingNode, aliases: Sequence[KeyAlias]) -> CanonicalKeys:
     """Rename every key that the table knows by another spelling; both spellings with different values conflict."""
     renamed: list[RenamedKey] = []
     problems: list[Diagnostic] = []
-    for alias in aliases:
-        old, new = parse_path(alias.old), parse_path(alias.new)
-        entry = document.entry_at(old)
-        if entry is None:
-            continue
-        present = document.entry_at(new)
-        if present is not None and _clash(present.node, entry.node):
-            problems.append(_conflict(alias, entry.key_span, present.key_span))
-            continue
-        root: Node = removed(document, old)
-        if present is None or _is_null(present.node):
-            try:
-                root = replaced(root, new, entry.node, entry.key_span)
-            except LookupError as error:
-                problems.append(_no_place(alias, entry.key_span, str(error)))
+    for _ in range(_MOST_PASSES):
+        before = len(renamed)
+        for alias in aliases:
+            entry = document.entry_at(alias.old)
+            if entry is None:
                 continue
-        assert isinstance(root, MappingNode)
-        document = root
-        renamed.append(RenamedKey(alias.old, alias.new, entry.key_span, alias.note))
+            moved = _moved(document, alias, entry)
+            if isinstance(moved, Diagnostic):
+                problems.append(moved)
+            else:
+                document = moved
+                data = entry.node.to_data()
+                renamed.append(RenamedKey(_first_name(alias.old, renamed), alias.new, entry.key_span, alias.note, data))
+        if problems or len(renamed) == before:
+            break
     return CanonicalKeys(document, tuple(renamed), tuple(problems))
 
 
+def _moved(document: MappingNode, alias: KeyAlias, entry: Entry) -> MappingNode | Diagnostic:
+    old, new = parse_path(alias.old), parse_path(alias.new)
+    value = translated(entry.node, alias)
+    present = document.entry_at(new)
+    if present is not None and new[: len(old)] != old and _clash(present.node, value):
+        return _conflict(alias, entry.key_span, present.key_span)
+    root: Node = removed(document, old)
+    asks_for_default = alias.values and _is_null(value)
+    if (present is None or _is_null(present.node) or new[: len(old)] == old) and not asks_for_default:
+        try:
+            root = replaced(root, new, value, entry.key_span)
+        except LookupError as error:
+            return _no_place(alias, entry.key_span, str(error))
+    assert isinstance(root, MappingNode)
+    return root
+
+
+def _first_name(old: str, renamed: Sequence[RenamedKey]) -> str:
+    """Return what the user wrote for ``old``, of which the beginning may be a section that was renamed before."""
+    for earlier in reversed(renamed):
+        if earlier.new is not None and old.startswith(earlier.new + ".") and not earlier.old.startswith(earlier.new):
+            return earlier.old + old[len(earlier.new) :]
+    return old
+
+
+def translated(node: Node, alias: KeyAlias) -> Node:
+    """Return a value under our name for it."""
+    if isinstance(node, ScalarNode):
+        for theirs, ours in alias.values:
+            if same_data(node.value, theirs):
+                return attrs.evolve(node, value=ours)
+    return node
+
+
 def canonical_path(path: Path, aliases: Iterable[KeyAlias]) -> tuple[Path, KeyAlias | None]:
-    """Return ``path`` in our spelling, and the alias that it used."""
-    names = tuple(str(step) for step in path)
-    for alias in aliases:
-        old = parse_path(alias.old)
-        if names[: len(old)] == old:
-            return (*parse_path(alias.new), *path[len(old) :]), alias
-    return path, None
+    """Return ``path`` in our spelling, and the last alias that it used."""
+    used: KeyAlias | None = None
+    table = tuple(aliases)
+    for _ in range(_MOST_PASSES):
+        names = tuple(str(step) for step in path)
+        alias = next((alias for alias in table if _begins(names, alias)), None)
+        if alias is None:
+            break
+        path, used = (*parse_path(alias.new), *path[len(parse_path(alias.old)) :]), alias
+    return path, used
+
+
+def _begins(names: tuple[str, ...], alias: KeyAlias) -> bool:
+    old = parse_path(alias.old)
+    return names[: len(old)] == old
 
 
 def old_names(path: str, aliases: Iterable[KeyAlias]) -> tuple[str, ...]:

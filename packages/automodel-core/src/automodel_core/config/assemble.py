@@ -7,11 +7,11 @@ from typing import Any, Literal, get_args, get_origin
 
 import attrs
 
-from automodel_core.config.aliases import ADVICE
-from automodel_core.config.component import TARGET_KEY, Component, ComponentReader
-from automodel_core.config.nodes import MappingNode, Node, ScalarNode, replaced
+from automodel_core.config.component import TARGET_KEY, Component, ComponentReader, is_dotted
+from automodel_core.config.nodes import Entry, MappingNode, Node, ScalarNode, replaced
 from automodel_core.config.overrides import known_keys
 from automodel_core.config.paths import Path, format_path
+from automodel_core.config.retired import advice_on
 from automodel_core.config.scalars import is_number_text
 from automodel_core.config.schemas import is_inert, load_schema
 from automodel_core.config.structure import (
@@ -92,9 +92,10 @@ def _section(
         problems.append(_not_a_mapping(spec, node))
         return None
     if spec.component or not spec.schema:
-        return _component(spec.key, node, key_span, document, vocabulary, problems)
+        return _component(spec, node, key_span, document, vocabulary, problems)
     structured = structure_section(load_schema(spec.schema), node)
-    problems.extend(_field_problem(spec, node, key_span, found) for found in structured.problems[:MOST_PROBLEMS])
+    for found in structured.problems[:MOST_PROBLEMS]:
+        problems.append(_field_problem(spec, node, key_span, found, vocabulary))
     return structured.value
 
 
@@ -109,14 +110,15 @@ def _not_a_mapping(spec: SectionSpec, node: Node) -> Diagnostic:
 
 
 def _component(
-    key: str,
+    spec: SectionSpec,
     node: MappingNode,
     key_span: Span,
     document: MappingNode,
     vocabulary: Vocabulary,
     problems: list[Diagnostic],
 ) -> Component | None:
-    node = _with_target(key, node, document)
+    key = spec.key
+    node = _with_target(spec, node, key_span, document)
     if TARGET_KEY not in node.entries:
         helps = did_you_mean(TARGET_KEY, (str(name) for name in node.entries))
         example = f"add `_target_: …` below `{key}:`, the dotted name of a callable"
@@ -132,14 +134,19 @@ def _component(
     return component
 
 
-def _with_target(key: str, node: MappingNode, document: MappingNode) -> MappingNode:
-    lender = document.entries.get(TARGET_FROM.get(key, ""))
-    if TARGET_KEY in node.entries or lender is None or not isinstance(lender.node, MappingNode):
+def _with_target(spec: SectionSpec, node: MappingNode, key_span: Span, document: MappingNode) -> MappingNode:
+    """Return a section that leaves out its target with that of the section that lends it, or with the default."""
+    if TARGET_KEY in node.entries:
         return node
-    lent = lender.node.entries.get(TARGET_KEY)
-    if lent is None:
+    lender = document.entries.get(TARGET_FROM.get(spec.key, ""))
+    lent = lender.node.entries.get(TARGET_KEY) if lender is not None and isinstance(lender.node, MappingNode) else None
+    if lent is not None:
+        target, span = lent.node, lent.key_span
+    elif spec.default_target:
+        target, span = ScalarNode(spec.default_target, key_span), key_span
+    else:
         return node
-    with_target = replaced(node, (TARGET_KEY,), lent.node, lent.key_span)
+    with_target = replaced(node, (TARGET_KEY,), target, span)
     assert isinstance(with_target, MappingNode)
     return with_target
 
@@ -174,14 +181,16 @@ def _start(document: MappingNode) -> Span | None:
     return attrs.evolve(document.span, end_column=document.span.column) if document.span.text else None
 
 
-def _field_problem(spec: SectionSpec, node: MappingNode, section_span: Span, found: FieldProblem) -> Diagnostic:
+def _field_problem(
+    spec: SectionSpec, node: MappingNode, section_span: Span, found: FieldProblem, vocabulary: Vocabulary
+) -> Diagnostic:
     path: Path = (spec.key, *found.path)
     name = format_path(path)
     at = node.at(found.path)
     entry = node.entry_at(found.path) if found.path else None
     error = found.error
     if isinstance(error, UnknownKeyError):
-        return _unknown_key(spec, path, None if entry is None else entry.key_span, error)
+        return _unknown_key(path, entry, error, vocabulary)
     if isinstance(error, MissingKeyError):
         return Diagnostic("AM145", f"`{name}` is missing", section_span, "", (f"add `{path[-1]}:` to `{spec.key}`",))
     span = section_span if at is None else at.span
@@ -191,19 +200,32 @@ def _field_problem(spec: SectionSpec, node: MappingNode, section_span: Span, fou
     return Diagnostic("AM143", f"`{name}` {error}", span, "not allowed", ())
 
 
-def _unknown_key(spec: SectionSpec, path: Path, span: Span | None, error: UnknownKeyError) -> Diagnostic:
+def _unknown_key(path: Path, entry: Entry | None, error: UnknownKeyError, vocabulary: Vocabulary) -> Diagnostic:
     key = str(path[-1])
     where = format_path(path[:-1])
-    advice = ADVICE.get(f"{where}.{key}")
-    if advice is not None:
-        helps: tuple[str, ...] = (advice,)
-    elif key == TARGET_KEY:
-        helps = (f"remove it: `{where}` is one of our own sections and needs no target",)
-    else:
-        helps = did_you_mean(key, error.known)
-        if not helps:
-            helps = ("it has " + ", ".join(f"`{known}`" for known in error.known),)
+    span = None if entry is None else entry.key_span
+    if entry is not None and (key == TARGET_KEY or _names_callable(key, entry.node)):
+        return _target_of_our_own(where, entry)
+    advice = advice_on(f"{where}.{key}", vocabulary.retired_keys)
+    helps = (advice,) if advice else did_you_mean(key, error.known)
+    if not helps:
+        helps = ("it has " + ", ".join(f"`{known}`" for known in error.known),)
     return Diagnostic("AM141", f"unknown key `{key}` in `{where}`", span, "unknown key", helps)
+
+
+def _target_of_our_own(section: str, entry: Entry) -> Diagnostic:
+    """Refuse a target where a typed section stands, unless the table of retired keys has let it pass."""
+    node = entry.node.at((TARGET_KEY,)) or entry.node
+    shown = node.value if isinstance(node, ScalarNode) else TARGET_KEY
+    message = f"`{shown}` is not available: `{section}` is one of our own sections, and names no target"
+    helps = (f"remove `{entry.key}`; the keys of the section are in docs/configuration.md",)
+    return Diagnostic("AM210", message, node.span, "not available", helps)
+
+
+def _names_callable(key: str, node: Node) -> bool:
+    return (isinstance(node, MappingNode) and TARGET_KEY in node.entries) or (
+        key.endswith("_fn") and isinstance(node, ScalarNode) and isinstance(node.value, str) and is_dotted(node.value)
+    )
 
 
 def _type_help(error: WrongTypeError, name: str) -> tuple[str, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from automodel_core.config.assemble import assemble
 from automodel_core.config.layers import read_layers
 from automodel_core.config.overrides import Overrides, apply_overrides
 from automodel_core.config.references import resolve_references
+from automodel_core.config.retired import without_retired
 from automodel_core.config.rules import RULES, Rule, Situation, apply_rules
 from automodel_core.config.run_config import RunConfig, default_section
 from automodel_core.config.vocabulary import Vocabulary, core_vocabulary
@@ -52,10 +53,11 @@ def load_run_config(
     written = canonical_keys(read_layers(source), vocabulary.key_aliases)
     overridden = apply_overrides(written.document, overrides, vocabulary)
     respelled = canonical_keys(overridden.document, () if written.problems else vocabulary.key_aliases)
-    resolved = resolve_references(respelled.document, os.environ if environment is None else environment)
+    current = without_retired(respelled.document, vocabulary.retired_keys)
+    resolved = resolve_references(current.document, os.environ if environment is None else environment)
     needed = required(resolved.document.to_data()) if callable(required) else required
     assembled = assemble(resolved.document, vocabulary, needed)
-    for stage in (written, overridden, respelled, resolved, assembled):
+    for stage in (written, overridden, respelled, current, resolved, assembled):
         problems.extend(stage.problems)
     config = RunConfig(
         document=resolved.document,
@@ -65,7 +67,7 @@ def load_run_config(
         extras=assembled.extras,
         source=None if isinstance(source, Mapping) else Path(source),
         overrides=overridden.applied,
-        renamed=(*written.renamed, *respelled.renamed),
+        renamed=(*written.renamed, *respelled.renamed, *current.retired),
     )
     found = apply_rules(rules, Situation(config, world_size), assembled.broken)
     problems.extend(finding for finding in found if finding.severity == "error")

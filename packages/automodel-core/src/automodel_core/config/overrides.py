@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from automodel_core.config.aliases import canonical_path
+from automodel_core.config.aliases import canonical_path, translated
 from automodel_core.config.nodes import MappingNode, Node, ScalarNode, SequenceNode, node_at, removed, replaced
 from automodel_core.config.override_tokens import Override, SplitOverrides, split_overrides, suggest_keys
 from automodel_core.config.paths import Path, PathError, format_path, list_index, parse_path
@@ -40,8 +40,7 @@ def apply_overrides(document: MappingNode, overrides: Overrides, vocabulary: Voc
     problems = list(split.problems)
     applied: list[Override] = []
     for written in split.overrides:
-        path, _ = canonical_path(written.path, vocabulary.key_aliases)
-        override = attrs.evolve(written, path=path)
+        override = _in_our_spelling(written, vocabulary)
         problem = _unknown_key(override, document, vocabulary, known) or _lost(override, applied)
         if problem is None:
             try:
@@ -52,6 +51,12 @@ def apply_overrides(document: MappingNode, overrides: Overrides, vocabulary: Voc
         else:
             problems.append(problem)
     return Overridden(document, tuple(applied), tuple(problems))
+
+
+def _in_our_spelling(written: Override, vocabulary: Vocabulary) -> Override:
+    path, alias = canonical_path(written.path, vocabulary.key_aliases)
+    value = written.value if written.value is None or alias is None else translated(written.value, alias)
+    return attrs.evolve(written, path=path, value=value)
 
 
 def known_keys(document: MappingNode, vocabulary: Vocabulary) -> list[str]:
@@ -97,11 +102,15 @@ def _unknown_key(
         label = f"there is no section `{section}`"
         return Diagnostic("AM111", f"unknown key `{override.name}`", override.span, label, helps)
     fields = schema_fields(spec)
-    if not fields or len(override.path) < 2 or override.path[1] in fields:
+    if not fields or len(override.path) < 2 or override.path[1] in fields or _is_retired(override, vocabulary):
         return None
     helps = suggest_keys(override.name, known)
     label = f"`{section}` has no key `{override.path[1]}`"
     return Diagnostic("AM111", f"unknown key `{override.name}`", override.span, label, helps)
+
+
+def _is_retired(override: Override, vocabulary: Vocabulary) -> bool:
+    return any(known.key == override.name for known in vocabulary.retired_keys)
 
 
 def _lost(override: Override, applied: list[Override]) -> Diagnostic | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 
@@ -18,6 +19,7 @@ class PathError(ValueError):
     """A dotted path that cannot be read."""
 
 
+@functools.lru_cache(maxsize=4096)
 def parse_path(text: str) -> Path:
     """Split a dotted path into names and, for what stands in brackets, list indices.
 

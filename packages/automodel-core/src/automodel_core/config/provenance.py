@@ -29,7 +29,7 @@ class Origin:
 
 def origins(config: RunConfig) -> tuple[Origin, ...]:
     """Return every value of the resolved config, in order; secrets are hidden."""
-    spellings = {renamed.new: renamed.old for renamed in config.renamed}
+    spellings = {renamed.new: renamed.old for renamed in config.renamed if renamed.new is not None}
     return tuple(
         Origin(key, value, config.span(key), spellings.get(key))
         for path, value in _leaves(config.public(), ())

@@ -13,8 +13,8 @@ from typing import Any, get_args
 
 import attrs
 
-from automodel_core.config.aliases import CORE_KEY_ALIASES
 from automodel_core.config.schemas import load_schema
+from automodel_core.config.spellings import CORE_KEY_ALIASES
 from automodel_core.config.types import type_names
 from automodel_core.config.vocabulary import CORE_SECTIONS
 from automodel_core.specs import KeyAlias, SectionSpec

@@ -93,6 +93,14 @@ class Distributed:
 @attrs.frozen
 class PackedSequence:
     enabled: bool = option(False, "Pack several samples into one sequence.")
+    size: int | None = option(
+        None, "Tokens of one pack; 0: no packing; null: `max_seq_length` of the data.", NOT_NEGATIVE
+    )
+
+    @property
+    def packs(self) -> bool:
+        """Whether sequences are packed: asked for, or given a size."""
+        return self.enabled or bool(self.size)
 
 
 @attrs.frozen
@@ -125,6 +133,7 @@ class Peft:
     target_modules: str | list[str] = option(  # noqa: RUF009
         "all-linear", "`all-linear`, a name, a pattern or a list of them.", NOT_EMPTY
     )
+    exclude_modules: list[str] = option([], "Names or patterns of modules that get no adapter.")  # noqa: RUF009
     use_rslora: bool = option(False, "Scale by alpha / sqrt(rank).")
 
 
@@ -132,6 +141,10 @@ class Peft:
 class Freeze:
     patterns: list[str] = option([], "Patterns (`fnmatch`) of parameter names that are not trained.")  # noqa: RUF009
     trainable: list[str] = option([], "Patterns of names that are trained all the same.")  # noqa: RUF009
+    embeddings: bool = option(False, "Do not train the input embeddings.")
+    vision_tower: bool = option(False, "Do not train what encodes images, where the model has it.")
+    audio_tower: bool = option(False, "Do not train what encodes sound, where the model has it.")
+    language_model: bool = option(False, "Do not train the part that reads and writes text.")
 
 
 @attrs.frozen
@@ -165,10 +178,13 @@ class Tensorboard:
 
 @attrs.frozen
 class Wandb:
+    enabled: bool = option(True, "False: as if the section were not there.")
     project: str = option("automodel", "Project of the run.", NOT_EMPTY)
     name: str | None = option(None, "Name of the run; null: as wandb chooses.", NOT_EMPTY)
     entity: str | None = option(None, "User or team; null: yours.", NOT_EMPTY)
     id: str | None = option(None, "Id of the run; one that exists is gone on with.", NOT_EMPTY)
+    group: str | None = option(None, "Group that the run is shown in.", NOT_EMPTY)
+    tags: list[str] = option([], "Tags of the run.")  # noqa: RUF009
     mode: Literal["online", "offline", "disabled"] | None = option(None, "Null: as `WANDB_MODE` says, or online.")
     directory: str | None = option(None, "Where wandb keeps its files; null: the record's directory.", NOT_EMPTY)
 

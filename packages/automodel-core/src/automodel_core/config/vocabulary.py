@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import attrs
 
-from automodel_core.config.aliases import CORE_KEY_ALIASES
-from automodel_core.specs import KeyAlias, ModelSpec, SectionSpec, TargetSpec, TrustedPrefix
+from automodel_core.config.spellings import CORE_KEY_ALIASES, CORE_RETIRED_KEYS
+from automodel_core.specs import KeyAlias, ModelSpec, RetiredKey, SectionSpec, TargetSpec, TrustedPrefix
 
 _SECTIONS = "automodel_core.config.sections"
 
@@ -20,12 +20,13 @@ PRETRAINED = "pretrained"
 
 @attrs.frozen
 class Vocabulary:
-    """Sections by key, targets by every name and alias, trusted module prefixes, aliases of keys."""
+    """Sections by key, targets by every name and alias, trusted module prefixes, other spellings of keys."""
 
     sections: Mapping[str, SectionSpec] = attrs.field(factory=dict)
     targets: Mapping[str, TargetSpec | ModelSpec] = attrs.field(factory=dict)
     trusted: tuple[TrustedPrefix, ...] = ()
     key_aliases: tuple[KeyAlias, ...] = ()
+    retired_keys: tuple[RetiredKey, ...] = ()
 
     def with_plugins(
         self,
@@ -34,6 +35,7 @@ class Vocabulary:
         targets: Mapping[str, TargetSpec | ModelSpec] | None = None,
         trusted: tuple[TrustedPrefix, ...] = (),
         key_aliases: tuple[KeyAlias, ...] = (),
+        retired_keys: tuple[RetiredKey, ...] = (),
     ) -> Vocabulary:
         """Return this vocabulary with more in it. Who owns a name twice is the catalog's business, not checked here."""
         return Vocabulary(
@@ -41,20 +43,21 @@ class Vocabulary:
             targets={**self.targets, **(targets or {})},
             trusted=(*self.trusted, *trusted),
             key_aliases=(*self.key_aliases, *key_aliases),
+            retired_keys=(*self.retired_keys, *retired_keys),
         )
 
 
 def targets_by_name(*specs: TargetSpec | ModelSpec) -> dict[str, TargetSpec | ModelSpec]:
     """Return ``specs`` under each of their names and aliases."""
-    return {name: spec for spec in specs for name in (spec.name, *spec.aliases)}
+    return {name: spec for spec in specs for name in spec.names}
 
 
 def _typed(key: str, schema: str, summary: str) -> SectionSpec:
     return SectionSpec(key=key, schema=f"{_SECTIONS}:{schema}", summary=summary)
 
 
-def _component(key: str, summary: str) -> SectionSpec:
-    return SectionSpec(key=key, summary=summary, component=True)
+def _component(key: str, summary: str, default_target: str = "") -> SectionSpec:
+    return SectionSpec(key=key, summary=summary, component=True, default_target=default_target)
 
 
 CORE_SECTIONS = (
@@ -72,7 +75,11 @@ CORE_SECTIONS = (
     _typed("dataloader", "Dataloader", "Batches of the training data."),
     _typed("validation_dataloader", "ValidationDataloader", "Batches of the validation data."),
     _component("optimizer", "The optimizer of the trainable parameters."),
-    _component("lr_scheduler", "The learning rate over the steps; without it, constant."),
+    _component(
+        "lr_scheduler",
+        "The learning rate over the steps; without it, constant; without a target, `WarmupDecay`.",
+        "automodel_core.WarmupDecay",
+    ),
     _typed("restore_from", "RestoreFrom", "The checkpoint to go on from."),
     _typed("peft", "Peft", "LoRA adapters. The section switches them on; `{}` takes every default."),
     _typed("freeze", "Freeze", "Parameters that are not trained."),
@@ -94,6 +101,26 @@ CORE_TARGETS = (
         "lr_scheduler",
         ("CosineAnnealingWarmup", "nemo_automodel.schedulers.CosineAnnealingWarmup"),
     ),
+    TargetSpec(
+        "automodel_core.WarmupDecay", "automodel_core.training.schedules:WarmupDecay", "lr_scheduler", ("WarmupDecay",)
+    ),
+    TargetSpec(
+        "automodel_core.FusedAdam",
+        "automodel_core.training.fallback_optimizers:fused_adam",
+        "optimizer",
+        fallback_for=(
+            "transformer_engine.pytorch.optimizers.FusedAdam",
+            "transformer_engine.pytorch.optimizers.fused_adam.FusedAdam",
+        ),
+        note="torch's AdamW or Adam does the same step; its state and the weights keep the dtype of the parameters",
+    ),
+    TargetSpec(
+        "automodel_core.FlashAdamW",
+        "automodel_core.training.fallback_optimizers:flash_adamw",
+        "optimizer",
+        fallback_for=("flashoptim.FlashAdamW",),
+        note="torch's AdamW does the same step, without compressed state: it needs more memory",
+    ),
     TargetSpec("torch.nn.CrossEntropyLoss", "torch.nn:CrossEntropyLoss", "loss", ("CrossEntropyLoss",)),
     *(TargetSpec(f"torch.{name}", f"torch:{name}", CONSTANT) for name in ("float32", "float64", "float16", "bfloat16")),
 )
@@ -114,4 +141,5 @@ def core_vocabulary() -> Vocabulary:
         targets=targets_by_name(*CORE_TARGETS),
         trusted=CORE_TRUSTED,
         key_aliases=CORE_KEY_ALIASES,
+        retired_keys=CORE_RETIRED_KEYS,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from automodel_core.data.records import Row
 from automodel_core.diagnostics import Diagnostic
@@ -25,5 +26,15 @@ def iterate_hub_rows(name: str, split: str) -> Iterator[Row]:
     except (OSError, ValueError) as error:
         message = f"`{name}` could not be read from the hub: {error}"
         raise InputError(Diagnostic("AM301", message, helps=("name a local file in `dataset.path`",))) from None
-    for number, record in enumerate(rows):
+    for number, record in enumerate(_undecoded(rows)):
         yield Row(f"{name}, row {number}", record)
+
+
+def _undecoded(rows: Any) -> Any:
+    """Return rows whose images are bytes, as in files: a domain of images decodes them when it needs them."""
+    from datasets import Image
+
+    for name, feature in (rows.features or {}).items():
+        if isinstance(feature, Image):
+            rows = rows.cast_column(name, Image(decode=False))
+    return rows

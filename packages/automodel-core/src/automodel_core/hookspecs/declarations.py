@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ModelSpec,
         RecipeFunctionSpec,
         RecipeSpec,
+        RetiredKey,
         Route,
         SectionSpec,
         TargetSpec,
@@ -46,7 +47,7 @@ def models() -> Iterable[ModelSpec]:
 
 
 @hookspec
-def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias]:
+def targets() -> Iterable[TargetSpec | TrustedPrefix | KeyAlias | RetiredKey]:
     """Return names and aliases for ``_target_``, the module prefixes this plugin vouches for, and aliases of keys."""
 
 

@@ -63,6 +63,13 @@ class ModelAdapter(Protocol):
         """Return the modules that a run with adapters trains and saves whole: a head that no pretrained model has."""
         return ()
 
+    def parts(self, model: nn.Module) -> Mapping[str, nn.Module]:
+        """Return the parts that ``freeze`` can name, of those that the model has.
+
+        They are ``embeddings``, ``language_model``, ``vision_tower`` and ``audio_tower``.
+        """
+        return {}
+
     def bind(self, model: nn.Module, checkpoint: Mapping[str, WeightSource]) -> BoundNames:
         """Match checkpoint keys with the names of ``model.state_dict(keep_vars=True)``, without reading data."""
 

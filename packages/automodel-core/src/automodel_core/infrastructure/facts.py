@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import attrs
 
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
+    from automodel_core.config.sections import Freeze
+
+FREEZABLE_PARTS: Final = ("embeddings", "language_model", "vision_tower", "audio_tower")
 
 Origin: TypeAlias = Literal["directory", "seed", "module"]
 """Weights come from a directory, are drawn from the seed, or are already in the module."""
@@ -51,6 +54,8 @@ class InfrastructureFacts:
     fp8: bool = False
     qat: bool = False
     frozen_patterns: tuple[str, ...] = ()
+    frozen_parts: tuple[str, ...] = ()
+    """Parts of the model that ``freeze`` names by a key of their own."""
     trainable_patterns: tuple[str, ...] = ()
     strategy: str = "fsdp2"
     sizes: Sizes = Sizes()
@@ -60,6 +65,11 @@ class InfrastructureFacts:
     """The backend when compilation is on."""
     claimed: Mapping[str, str] = attrs.field(factory=dict)
     """Stages that somebody other than the core implements, with who: they are asked whatever the config says."""
+
+
+def frozen_parts(freeze: Freeze) -> tuple[str, ...]:
+    """Return the parts that the section freezes."""
+    return tuple(part for part in FREEZABLE_PARTS if getattr(freeze, part))
 
 
 def facts_from(
@@ -84,6 +94,7 @@ def facts_from(
         fp8=config.fp8.enabled,
         qat=config.qat.enabled,
         frozen_patterns=tuple(config.freeze.patterns),
+        frozen_parts=frozen_parts(config.freeze),
         trainable_patterns=tuple(config.freeze.trainable),
         strategy=distributed.strategy,
         sizes=Sizes(

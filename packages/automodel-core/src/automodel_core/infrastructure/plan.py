@@ -67,6 +67,8 @@ def _freeze(facts: InfrastructureFacts) -> _Decision:
         return True, "`peft` is on: only the adapters train"
     if facts.frozen_patterns:
         return True, f"`freeze.patterns` has {_count(len(facts.frozen_patterns), 'pattern')}"
+    if facts.frozen_parts:
+        return True, "`freeze` names " + ", ".join(f"`{part}`" for part in facts.frozen_parts)
     if facts.trainable_patterns:
         return True, "`freeze.trainable` is given"
     return False, "no `freeze` patterns: every parameter trains"

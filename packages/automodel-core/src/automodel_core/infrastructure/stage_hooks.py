@@ -10,6 +10,7 @@ from automodel_core.hookspecs import hookimpl
 from automodel_core.infrastructure import freeze
 from automodel_core.infrastructure.binding import bind_weights
 from automodel_core.infrastructure.compilation import compile_blocks
+from automodel_core.infrastructure.facts import frozen_parts
 from automodel_core.infrastructure.peft import attach_adapters
 from automodel_core.infrastructure.placing import place_on_device
 from automodel_core.infrastructure.refusals import refusals
@@ -53,13 +54,15 @@ def apply_load(config: RunConfig, model: nn.Module, build: ModelBuild) -> nn.Mod
 
 @hookimpl
 def apply_freeze(config: RunConfig, model: nn.Module, build: ModelBuild) -> nn.Module:
-    """Freeze by pattern, and everything but the adapters when there are any."""
+    """Freeze by pattern and by part, and everything but the adapters when there are any."""
+    known = build.adapter.parts(model)
     freeze.apply_freeze(
         model,
         config.freeze.patterns,
         config.freeze.trainable,
         None if build.peft is None else build.peft.parameter_names,
         config.span,
+        {part: known.get(part) for part in frozen_parts(config.freeze)},
     )
     return model
 

@@ -45,12 +45,16 @@ def observers(config: RunConfig) -> tuple[object, ...]:
 
     Raises :class:`InputError` when a tracker is asked for whose package is not installed.
     """
-    asked = [kind for kind in TRACKERS if getattr(config.logging, kind.key) is not None]
+    asked = [kind for kind in TRACKERS if _is_asked_for(getattr(config.logging, kind.key))]
     problems = missing_trackers(asked, config)
     if problems:
         raise InputError(problems)
     # At the end the record is complete first, then the picture, and the console has the last word.
     return (ConsoleLog(), LossPlot(), JsonLines(), *(_observer(kind) for kind in asked))
+
+
+def _is_asked_for(section: Any) -> bool:
+    return section is not None and getattr(section, "enabled", True)
 
 
 def missing_trackers(asked: Sequence[TrackerKind], config: RunConfig) -> list[Diagnostic]:

@@ -24,6 +24,7 @@ from automodel_core.specs import (
     ModelSpec,
     RecipeFunctionSpec,
     RecipeSpec,
+    RetiredKey,
     Route,
     SectionSpec,
     TargetSpec,
@@ -95,7 +96,7 @@ class Catalog:
     def targets(self) -> Mapping[str, Owned[TargetSpec | ModelSpec]]:
         """Everything a ``_target_`` can name by a short name or an alias, models included."""
         declared = [*self._ask("models"), *self._of_type("targets", TargetSpec)]
-        return self._claimed("targets", declared, _name_and_aliases, what="target")
+        return self._claimed("targets", declared, lambda spec: spec.names, what="target")
 
     @property
     def sections(self) -> Mapping[str, Owned[SectionSpec]]:
@@ -106,6 +107,11 @@ class Catalog:
     def key_aliases(self) -> Mapping[str, Owned[KeyAlias]]:
         """Other spellings of config keys, by the other spelling."""
         return self._claimed("key_aliases", self._of_type("targets", KeyAlias), lambda a: [a.old], what="key alias")
+
+    @property
+    def retired_keys(self) -> tuple[RetiredKey, ...]:
+        """Keys of other systems that plugins let stand without effect."""
+        return tuple(dict.fromkeys(spec for _, spec in self._of_type("targets", RetiredKey)))
 
     @property
     def trusted(self) -> tuple[TrustedPrefix, ...]:
@@ -134,6 +140,7 @@ class Catalog:
             targets=self._without_core_names("target", self.targets, core.targets),
             trusted=self.trusted,
             key_aliases=tuple(self._without_core_names("key alias", self.key_aliases, core_aliases).values()),
+            retired_keys=self.retired_keys,
         )
 
     def ask_everything(self) -> None:

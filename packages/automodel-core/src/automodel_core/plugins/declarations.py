@@ -18,7 +18,7 @@ DECLARED_TYPES: Final[Mapping[str, tuple[type, ...]]] = MappingProxyType(
         "recipes": (specs.RecipeSpec,),
         "recipe_functions": (specs.RecipeFunctionSpec,),
         "models": (specs.ModelSpec,),
-        "targets": (specs.TargetSpec, specs.TrustedPrefix, specs.KeyAlias),
+        "targets": (specs.TargetSpec, specs.TrustedPrefix, specs.KeyAlias, specs.RetiredKey),
         "sections": (specs.SectionSpec,),
         "doctor_checks": (specs.DoctorCheck,),
         "assets": (specs.AssetSpec,),
@@ -83,6 +83,10 @@ def _is_sound(value: Any, promised: str, *, may_be_empty: bool) -> bool:
     scalar = _FIELD_TYPES.get(promised)
     if scalar is not None:
         return isinstance(value, scalar) and (value != "" or may_be_empty)
+    if promised == "tuple[Any, ...]":
+        return isinstance(value, tuple)
+    if promised == "tuple[tuple[Any, Any], ...]":
+        return isinstance(value, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
     if promised in _SPEC_TUPLES:
         return isinstance(value, tuple) and all(type(part) is _SPEC_TUPLES[promised] for part in value)
     container: type[frozenset[Any]] | type[tuple[Any, ...]] = frozenset if promised.startswith("frozenset") else tuple

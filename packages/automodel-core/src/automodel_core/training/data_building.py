@@ -27,7 +27,8 @@ def loader_of(config: RunConfig, split: str, dataset: Any, collate: Any) -> Orde
 
 def refuse_packing(config: RunConfig) -> None:
     """Raise :class:`InputError` (AM340) when packing is asked for."""
-    if config.packed_sequence.enabled:
-        message = "`packed_sequence.enabled: true` is not available yet"
-        helps = ("set it to `false`: batches are then padded to their longest sample",)
-        raise InputError(Diagnostic("AM340", message, config.span("packed_sequence.enabled"), helps=helps))
+    if config.packed_sequence.packs:
+        key = "enabled" if config.packed_sequence.enabled else "size"
+        helps = ("remove `packed_sequence`: batches are then padded to their longest sample",)
+        place = config.span(f"packed_sequence.{key}")
+        raise InputError(Diagnostic("AM340", "packed sequences are not available yet", place, helps=helps))

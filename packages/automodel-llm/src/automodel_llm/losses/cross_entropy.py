@@ -32,6 +32,16 @@ class _SummedCrossEntropy(torch.autograd.Function):
         return gradient.scatter_add_(1, labels.clamp(min=0)[:, None], -slopes), None
 
 
+def masked_cross_entropy(
+    fp32_upcast: bool = True, ignore_index: int = IGNORED, reduction: str = "mean"
+) -> torch.nn.CrossEntropyLoss:
+    """Return the cross-entropy over labels other than ``ignore_index``.
+
+    The run takes logits in float32 and a sum in any case, so that ``fp32_upcast`` and ``reduction`` change nothing.
+    """
+    return torch.nn.CrossEntropyLoss(ignore_index=ignore_index, reduction=reduction)
+
+
 def summed_cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Return the sum over labels other than -100 of the cross-entropy of ``logits`` (N, V) with ``labels`` (N,).
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from automodel_core.adapters.position_check import check_positions
 from automodel_core.adapters.run_tokenizer import tokenizer_of
-from automodel_core.adapters.vocabulary_check import check_vocabulary
+from automodel_core.adapters.vocabulary_check import check_token_ids, check_vocabulary
 from automodel_core.config import RunConfig
 from automodel_core.config.components import build_component
 from automodel_core.data.loader import OrderedLoader
@@ -28,6 +28,7 @@ from automodel_core.training.run_state import ModelState
 from automodel_llm.data.cached_dataset import CachedDataset
 from automodel_llm.data.chat.template import with_chat_template
 from automodel_llm.data.collate import PaddedCollate
+from automodel_llm.data.mock_dataset import MockDataset
 from automodel_llm.data.preview import preview_text
 from automodel_llm.data.prompt_answer import IGNORED
 from automodel_llm.losses.loss_check import check_loss
@@ -72,7 +73,9 @@ class TrainFinetuneRecipe(BaseRecipe):
             raise InputError(Diagnostic("AM388", message, self.config.span("model._target_"), helps=helps))
         if state.processor is not NOTHING:
             check_vocabulary(state.model, state.processor, self.config.span("model.name_or_path"))
-        if isinstance(loader.dataset, CachedDataset):
+        if isinstance(loader.dataset, MockDataset):
+            check_token_ids(state.model, loader.dataset.vocab_size, self.config.span("dataset.vocab_size"))
+        if isinstance(loader.dataset, CachedDataset | MockDataset):
             longest = int(loader.dataset.token_counts()[0].max())
             check_positions(state.model, longest, self.config.span("dataset.max_seq_length"))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from automodel_core.data.columns import structure_of
+from automodel_core.data.embedded_images import embedded_bytes, kept_as_file
 from automodel_core.data.image_files import named_file
 from automodel_core.data.records import Row
 from automodel_core.diagnostics import Diagnostic
@@ -14,7 +15,11 @@ from automodel_core.errors import InputError
 
 
 def image_paths(row: Row, column: str | None) -> list[str]:
-    """Return what ``column`` names: a path, a list of paths, or nothing. Raises :class:`InputError` (AM308)."""
+    """Return what ``column`` names or holds: an image, a list of images, or nothing.
+
+    An image is a path, or what Parquet files of image data sets hold: its bytes, which are kept as a file.
+    Raises :class:`InputError`: AM308 for anything else, AM931 when the file cannot be kept.
+    """
     if column is None or row.record.get(column) is None:
         return []
     value: Any = row.record[column]
@@ -24,10 +29,20 @@ def image_paths(row: Row, column: str | None) -> list[str]:
     if isinstance(value, str) and not value.lstrip().startswith("["):
         return [value]
     value = structure_of(row, column)
-    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-        message = f"`{row.place}`: column `{column}` must hold the path of an image, or a list of paths"
+    found = [_path(item, row) for item in (value if isinstance(value, list) else [value])]
+    if (isinstance(value, str) and found) or None in found:
+        message = f"`{row.place}`: column `{column}` must hold an image or its path, or a list of them"
         raise InputError(Diagnostic("AM308", message))
-    return value
+    return [path for path in found if path is not None]
+
+
+def _path(value: Any, row: Row) -> str | None:
+    content = embedded_bytes(value)
+    if content is not None:
+        return str(kept_as_file(content, row))
+    if isinstance(value, Mapping):
+        value = value.get("path")
+    return value if isinstance(value, str) and value else None
 
 
 def found_images(row: Row, paths: Sequence[str]) -> list[Path]:

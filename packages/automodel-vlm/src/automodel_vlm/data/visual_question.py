@@ -59,3 +59,31 @@ class VisualQuestionDataset(VisualDataset):
         ]
         places = question.count(PLACEHOLDER)
         return VisualRow(conversation_of(row.place, messages, (), last_only=False), tuple(paths), places)
+
+
+class MedPixDataset(VisualQuestionDataset):
+    """MedPix-VQA: radiology images in the column ``image_id``, with a ``question`` and its ``answer``."""
+
+    def __init__(
+        self,
+        processor: Any,
+        path: str | Sequence[str] = "mmoukouba/MedPix-VQA",
+        image: str = "image_id",
+        split: str = "train",
+        max_seq_length: int = 2048,
+        validation_fraction: float | None = None,
+        split_seed: int = 0,
+        limit: int | None = None,
+        cache: bool = True,
+    ) -> None:
+        super().__init__(
+            path,
+            processor,
+            image,
+            split=split,
+            max_seq_length=max_seq_length,
+            validation_fraction=validation_fraction,
+            split_seed=split_seed,
+            limit=limit,
+            cache=cache,
+        )

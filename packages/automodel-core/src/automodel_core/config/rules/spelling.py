@@ -18,9 +18,12 @@ def notes_of_aliases(situation: Situation) -> Iterator[Diagnostic]:
     """An alias that was used and whose declaration carries a note shows the note."""
     config = situation.config
     for renamed in config.renamed:
-        if renamed.note:
+        if renamed.note and renamed.new is not None:
             message = f"`{renamed.old}` is read as `{renamed.new}`: {renamed.note}"
             yield Diagnostic("AM910", message, renamed.span, "another spelling", severity="warning")
+        elif renamed.note:
+            message = f"`{renamed.old}` has no effect: {renamed.note}"
+            yield Diagnostic("AM916", message, renamed.span, "no counterpart", ("remove it",), severity="warning")
     for section in config.sections.values():
         if isinstance(section, Component):
             yield from _target_notes(section, config)
@@ -28,8 +31,8 @@ def notes_of_aliases(situation: Situation) -> Iterator[Diagnostic]:
 
 def _target_notes(component: Component, config: RunConfig) -> Iterator[Diagnostic]:
     spec = config.vocabulary.targets.get(component.target)
-    if isinstance(spec, TargetSpec) and spec.note and component.target in spec.aliases:
-        message = f"`{component.target}` is read as `{spec.name}`: {spec.note}"
-        yield Diagnostic("AM911", message, component.target_span, "another spelling", severity="warning")
+    if isinstance(spec, TargetSpec) and component.target in spec.fallback_for:
+        message = f"`{component.target}` is not used, `{spec.name}` does its job: {spec.note}"
+        yield Diagnostic("AM911", message, component.target_span, "a fallback", severity="warning")
     for nested in component.nested():
         yield from _target_notes(nested, config)

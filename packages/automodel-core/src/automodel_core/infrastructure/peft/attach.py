@@ -20,6 +20,7 @@ def attach_adapters(
     names = match_targets(
         model,
         peft.target_modules,
+        peft.exclude_modules,
         output_head=adapter.output_head(model),
         bypassed=adapter.bypassed_layers(model),
         span_of=span_of,

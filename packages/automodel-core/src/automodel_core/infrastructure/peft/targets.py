@@ -21,6 +21,7 @@ ALL_LINEAR = "all-linear"
 def match_targets(
     model: nn.Module,
     target_modules: str | Sequence[str],
+    exclude_modules: Sequence[str] = (),
     *,
     output_head: str | None,
     bypassed: Mapping[str, str],
@@ -28,18 +29,22 @@ def match_targets(
 ) -> tuple[str, ...]:
     """Return the names of the linear layers to adapt, in the model's order.
 
-    ``bypassed`` are layers whose weight the model may use without calling the layer, with the reason: an adapter there
-    would silently have no effect. ``span_of`` gives the place of a config key. Raises :class:`InputError` for every
-    entry that matches no linear layer, or only a bypassed one.
+    ``exclude_modules`` are entries of the same form, whose layers are left out. ``bypassed`` are layers whose weight
+    the model may use without calling the layer, with the reason: an adapter there would silently have no effect.
+    ``span_of`` gives the place of a config key. Raises :class:`InputError` for every entry that matches no linear
+    layer, or only a bypassed one.
     """
     linear = {name: module for name, module in model.named_modules() if type(module) is nn.Linear}
+    excluded, problems = _excluded(model, linear, exclude_modules, span_of)
+    if problems:
+        raise InputError(problems)
+    linear = {name: module for name, module in linear.items() if name not in excluded}
     if isinstance(target_modules, str) and target_modules.lower() == ALL_LINEAR:
         chosen = tuple(name for name in linear if name != output_head and name not in bypassed)
         if not chosen:
             raise InputError(_nothing_linear(model, span_of("peft.target_modules")))
         return chosen
     entries = [target_modules] if isinstance(target_modules, str) else list(target_modules)
-    problems: list[Diagnostic] = []
     found: set[str] = set()
     for number, entry in enumerate(entries):
         span = span_of(f"peft.target_modules.{number}") or span_of("peft.target_modules")
@@ -53,6 +58,30 @@ def match_targets(
     if problems:
         raise InputError(problems)
     return tuple(name for name in linear if name in found and name not in bypassed)
+
+
+def _excluded(
+    model: nn.Module,
+    linear: Mapping[str, nn.Module],
+    exclude_modules: Sequence[str],
+    span_of: Callable[[str], Span | None],
+) -> tuple[set[str], list[Diagnostic]]:
+    """Return the linear layers that entries exclude, and a problem for each entry that matches no module at all."""
+    names = [name for name, _ in model.named_modules() if name]
+    problems = []
+    for number, entry in enumerate(exclude_modules):
+        if not any(_matches(entry, name) for name in names):
+            span = span_of(f"peft.exclude_modules.{number}") or span_of("peft.exclude_modules")
+            helps = (*did_you_mean(entry, {name.rpartition(".")[2] for name in names}), _available(linear))
+            problems.append(Diagnostic("AM420", f"`{entry}` matches no module", span, helps=helps))
+    layers = {name for name in linear for entry in exclude_modules if _inside(entry, name)}
+    return layers, problems
+
+
+def _inside(entry: str, name: str) -> bool:
+    """Return whether a layer, or a module around it, is what an entry means."""
+    parts = name.split(".")
+    return any(_matches(entry, ".".join(parts[:length])) for length in range(1, len(parts) + 1))
 
 
 def _nothing_linear(model: nn.Module, span: Span | None) -> Diagnostic:

@@ -27,6 +27,8 @@ class WandbTracker(Tracker):
             entity=chosen.entity,
             id=chosen.id,
             resume=None if chosen.id is None else "allow",
+            group=chosen.group,
+            tags=chosen.tags or None,
             mode=chosen.mode,
             dir=str(directory),
             config=run.config.public(),

@@ -22,19 +22,21 @@ from automodel_core.plugins.choosing import find_sections_unread, needed_section
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
 
-_ACTIONS: Final = ("validate", "show")
+_ACTIONS: Final = ("validate", "show", "migrate")
 _FORMATS: Final = ("yaml", "json")
 _SUFFIXES: Final = (".yaml", ".yml", ".toml")
 _USAGE: Final = f"""usage: {PROGRAM} config validate CFG... [--world-size N] [--json] [overrides...]
        {PROGRAM} config show CFG [--provenance] [-o yaml|json] [overrides...]
+       {PROGRAM} config migrate CFG [-o NEW]
 
-check configs, or print one as a run would see it: overrides applied, other spellings made canonical, defaults filled
+check configs, or print one as a run would see it: overrides applied, other spellings made canonical, defaults filled;
+or write a config of another system in our spelling
 
 options:
   -c, --config FILE  a config; may be given without the option; a directory stands for every config in it
   --world-size N     how many ranks the run will have; WORLD_SIZE of the environment without it
   --provenance       show where each value comes from
-  -o, --output KIND  yaml or json
+  -o, --output KIND  yaml or json; of `migrate`, a new file
   --json             print diagnostics, or the config, as JSON
   -h, --help         show this text"""
 
@@ -62,6 +64,10 @@ def main(line: CommandLine, catalog: Catalog) -> int:
         helps = (f"write `{PROGRAM} config {action} CFG`",)
         raise InputError(Diagnostic("AM708", "there is no config", line.end(), helps=helps))
     print_plugin_problems(catalog)
+    if action == "migrate":
+        from automodel_core.cli.migrate_tool import migrate_config
+
+        return migrate_config(arguments.config, arguments, catalog)
     if action == "show":
         return _show(arguments.config, arguments, catalog)
     return _validate(_configs([arguments.config, *arguments.more_configs]), arguments, catalog)
@@ -149,7 +155,7 @@ def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_a
 
 
 def _unknown_action(line: CommandLine, action: str | None) -> Diagnostic:
-    actions = "the actions are `validate` and `show`"
+    actions = "the actions are `validate`, `show` and `migrate`"
     if action is None:
         return Diagnostic("AM702", f"`{PROGRAM} config` needs an action", line.end(), helps=(actions,))
     helps = (*did_you_mean(action, _ACTIONS), actions)

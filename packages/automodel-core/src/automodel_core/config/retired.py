@@ -39,17 +39,21 @@ def without_retired(document: MappingNode, table: Sequence[RetiredKey]) -> Witho
         root = removed(document, parse_path(known.key))
         assert isinstance(root, MappingNode)
         document = root
-        retired.append(RenamedKey(known.key, None, entry.key_span, known.note, entry.node.to_data()))
+        retired.append(RenamedKey(known.key, None, entry.key_span, known.note, _asked_for(entry)))
     return WithoutRetired(document, tuple(retired), tuple(problems))
 
 
 def _may_be_left_out(known: RetiredKey, entry: Entry) -> bool:
     if known.values is None:
         return True
-    value = entry.node.to_data()
-    if isinstance(value, dict):
-        value = value.get(TARGET_KEY, value)
+    value = _asked_for(entry)
     return any(same_data(value, allowed) for allowed in known.values)
+
+
+def _asked_for(entry: Entry) -> Any:
+    """Return what a retired key holds; of a component, its target."""
+    value = entry.node.to_data()
+    return value.get(TARGET_KEY, value) if isinstance(value, dict) else value
 
 
 def _arguments_left(key: str, entry: Entry, table: Iterable[RetiredKey]) -> Iterator[Diagnostic]:

@@ -63,11 +63,15 @@ def _moved(document: MappingNode, alias: KeyAlias, entry: Entry) -> MappingNode 
     old, new = parse_path(alias.old), parse_path(alias.new)
     value = translated(entry.node, alias)
     present = document.entry_at(new)
-    if present is not None and new[: len(old)] != old and _clash(present.node, value):
-        return _conflict(alias, entry.key_span, present.key_span)
     root: Node = removed(document, old)
+    if present is not None and old[: len(new)] == new:
+        # The key moves to where its own section stands, which must hold nothing else.
+        assert isinstance(present.node, MappingNode)
+        present = present if len(present.node.entries) > 1 else None
+    if present is not None and _clash(present.node, value):
+        return _conflict(alias, entry.key_span, present.key_span)
     asks_for_default = alias.values and _is_null(value)
-    if (present is None or _is_null(present.node) or new[: len(old)] == old) and not asks_for_default:
+    if (present is None or _is_null(present.node)) and not asks_for_default:
         try:
             root = replaced(root, new, value, entry.key_span)
         except LookupError as error:

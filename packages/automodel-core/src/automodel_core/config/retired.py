@@ -62,7 +62,7 @@ def _arguments_left(key: str, entry: Entry, table: Iterable[RetiredKey]) -> Iter
     for name, argument in entry.node.entries.items():
         if name != TARGET_KEY:
             value = argument.node.to_data()
-            shown = f": {_shown(value)}" if not isinstance(value, dict | list) else ""
+            shown = f": {shown_value(value)}" if not isinstance(value, dict | list) else ""
             helps = tuple(filter(None, (advice_on(f"{key}.{name}", table),))) or ("remove it",)
             yield Diagnostic("AM217", f"`{key}.{name}{shown}` is not available", argument.key_span, "", helps)
 
@@ -74,8 +74,9 @@ def advice_on(key: str, table: Iterable[RetiredKey]) -> str:
     if said or not known:
         return said
     allowed = [value for entry in known for value in entry.values or ()]
-    return "it may only be " + " or ".join(f"`{_shown(value)}`" for value in allowed)
+    return "it may only be " + " or ".join(f"`{shown_value(value)}`" for value in allowed)
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """Return a value as YAML has it."""
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

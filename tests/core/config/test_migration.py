@@ -80,7 +80,7 @@ def test_the_new_config_is_the_old_one_without_what_is_left(old: Path) -> None:
 
 
 def test_a_config_of_ours_stays_as_it_is(tmp_path: Path) -> None:
-    text = "# mine\nmodel:\n  _target_: torch.nn.Linear\n  name: '${env:X}'  # text\n"
+    text = "# mine\nmodel:\n  _target_: torch.nn.Linear\n  in_features: '${env:X}'  # text\n  out_features: 2\n"
     (tmp_path / "c.yaml").write_text(text)
     assert migrate(tmp_path / "c.yaml", CATALOG.vocabulary(), RECIPES).text == text
 

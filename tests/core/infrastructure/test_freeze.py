@@ -67,3 +67,17 @@ def test_some_adapters_can_be_frozen(trained):
 def test_what_an_adapter_checkpoint_would_lose_cannot_train(problems):
     (problem,) = problems(peft={"rank": 2}, freeze={"trainable": ["*norm*"]})
     assert problem.code == "AM432"
+
+
+def test_parts_are_frozen_by_a_key_of_their_own(trained):
+    everything = trained()
+    without = everything - trained(freeze={"embeddings": True})
+    assert without == {"model.embed_tokens.weight"}
+    inside = {name for name in everything if name.startswith("model.")}
+    assert trained(freeze={"language_model": True, "trainable": ["model.norm.weight"]}) == (everything - inside) | {
+        "model.norm.weight"
+    }
+
+
+def test_a_part_that_the_model_lacks_has_nothing_to_freeze(trained):
+    assert trained(freeze={"vision_tower": True, "audio_tower": True}) == trained()

@@ -32,13 +32,13 @@ class Model(nn.Module):
 BYPASSED = {"mixer.out_proj": "a kernel reads its weight"}
 
 
-def match(targets):
-    return match_targets(Model(), targets, output_head="lm_head", bypassed=BYPASSED, span_of=lambda path: None)
+def match(targets, exclude=()):
+    return match_targets(Model(), targets, exclude, output_head="lm_head", bypassed=BYPASSED, span_of=lambda path: None)
 
 
-def said(targets):
+def said(targets, exclude=()):
     with pytest.raises(InputError) as caught:
-        match(targets)
+        match(targets, exclude)
     return caught.value.diagnostics
 
 
@@ -102,3 +102,23 @@ def test_a_model_without_linear_layers_is_said_to_have_none():
     with pytest.raises(InputError) as caught:
         match_targets(nn.LayerNorm(2), "all-linear", output_head=None, bypassed={}, span_of=lambda path: None)
     assert caught.value.diagnostics[0].code == "AM421"
+
+
+@pytest.mark.parametrize(
+    ("exclude", "names"),
+    [
+        (["q_proj"], ALL[1::2]),
+        (["layers.0"], ALL[2:]),
+        (["layers.0.*"], ALL[2:]),
+        (["norm"], ALL),
+        (["mixer", "*.up"], ALL[::2]),
+    ],
+)
+def test_what_is_excluded_gets_no_adapter(exclude, names):
+    assert match("all-linear", exclude) == names
+
+
+def test_an_exclusion_that_matches_nothing_is_an_error():
+    (problem,) = said("all-linear", ["q_prj"])
+    assert problem.code == "AM420"
+    assert "did you mean `q_proj`" in problem.helps[0]

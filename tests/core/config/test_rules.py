@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,3 +62,14 @@ def test_no_rule_warns_beside_its_case(vocabulary: Vocabulary, sections: dict[st
 
 def test_every_rule_is_documented() -> None:
     assert all(rule.__doc__ for rule in RULES)
+
+
+def test_a_backend_for_gpus_is_read_as_gloo_without_them(tmp_path: Path) -> None:
+    from automodel_core.config.rules.backend import has_gpu
+
+    assert not has_gpu([tmp_path / "gpu"])
+    (tmp_path / "gpu").touch()
+    assert has_gpu([tmp_path / "gpu"])
+    config = load_run_config({"dist_env": {"backend": "nccl"}}, required=())
+    assert [warning.code for warning in config.warnings] == ([] if has_gpu() else ["AM918"])
+    assert not load_run_config({"dist_env": {"backend": "gloo"}}, required=()).warnings

@@ -207,6 +207,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM914": "the ranks of a pipeline wait",
         "AM915": "experts are better divided by expert parallelism",
         "AM916": "a key of another system that has no effect here",
+        "AM918": "the backend of the process group needs GPUs that are not here",
         "AM920": "nothing is left to train",
         "AM930": "rows are left out of training",
         "AM931": "the cache cannot be written",

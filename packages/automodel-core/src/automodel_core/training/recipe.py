@@ -42,7 +42,7 @@ from automodel_core.training.random_state import seed_everything
 from automodel_core.training.restoring import check_base, read_compatible_state, restore_run
 from automodel_core.training.run_state import ModelState, RunState
 
-SPELLING_WARNINGS: Final = frozenset({"AM910", "AM911"})
+SPELLING_WARNINGS: Final = frozenset({"AM910", "AM911", "AM916"})
 """Warnings about how a config is written, which concern every recipe."""
 
 

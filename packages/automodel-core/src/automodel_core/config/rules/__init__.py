@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from automodel_core.config.rules.arguments import component_arguments
+from automodel_core.config.rules.backend import gpu_backend_without_gpus
 from automodel_core.config.rules.batch import global_batch
 from automodel_core.config.rules.effect import checkpoint_keys_without_checkpoints, validation_dataloader_without_data
 from automodel_core.config.rules.intervals import (
@@ -19,6 +20,7 @@ from automodel_core.config.rules.validation import cadence_without_validation_da
 RULES: tuple[Rule, ...] = (
     Rule(layout, reads=("distributed", "model", "dataset", "dataloader", "step_scheduler")),
     Rule(global_batch, reads=("distributed", "dataloader", "step_scheduler")),
+    Rule(gpu_backend_without_gpus, reads=("dist_env",)),
     Rule(warmup_beyond_end, reads=("step_scheduler", "lr_scheduler")),
     Rule(val_check_interval_beyond_end, reads=("step_scheduler",)),
     Rule(checkpoint_interval_beyond_end, reads=("step_scheduler",)),

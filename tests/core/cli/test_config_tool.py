@@ -171,3 +171,30 @@ def test_secrets_are_not_shown(config: Path, capsys: pytest.CaptureFixture[str])
         assert "def456" not in out
         assert "ghi" in out
         assert out.count("********") == 2
+
+
+def test_show_writes_toml_that_loads_to_the_same_config(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.write_text(
+        CONFIG
+        + "clip_grad_norm: {max_norm: null}\n"
+        + "validation_dataset:\n  column_mapping: {question: q, 'a b': \"$${x}\"}\n  limit: null\n"
+        + 'logging: {wandb: {name: "a\\nb"}}\n'
+    )
+    assert main(["config", "show", str(config), "-o", "toml", "--dist_env.timeout_minutes", "1e16"]) == 0
+    written = capsys.readouterr().out
+    assert 'max_norm = "none"\n' in written
+    assert "# limit is null, which TOML leaves out\n" in written
+    assert 'column_mapping."a b" = "$${x}"\n' in written
+    copy = tmp_path / "copy.toml"
+    copy.write_text(written)
+    vocabulary = Catalog.discover().vocabulary()
+    before = load_run_config(config, ["dist_env.timeout_minutes=1e16"], vocabulary).resolved()
+    assert before["validation_dataset"].pop("limit") is None
+    assert load_run_config(copy, (), vocabulary).resolved() == before
+
+
+def test_what_toml_has_no_form_for_is_refused(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "show", str(config), "-o", "toml", "+dataset.names=[a, null]"]) == 2
+    assert "`dataset.names[1]` is null, which a list of TOML cannot hold [AM106]" in capsys.readouterr().err

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from automodel_core.config import RunConfig
 
 _ACTIONS: Final = ("validate", "show")
-_FORMATS: Final = ("yaml", "json")
+_FORMATS: Final = ("yaml", "toml", "json")
 _SUFFIXES: Final = (".yaml", ".yml", ".toml")
 _USAGE: Final = f"""usage: {PROGRAM} config validate CFG... [--world-size N] [--json] [overrides...]
-       {PROGRAM} config show CFG [--provenance] [-o yaml|json] [overrides...]
+       {PROGRAM} config show CFG [--provenance] [-o yaml|toml|json] [overrides...]
 
 check configs, or print one as a run would see it: overrides applied, other spellings made canonical, defaults filled
 
@@ -34,7 +34,7 @@ options:
   -c, --config FILE  a config; may be given without the option; a directory stands for every config in it
   --world-size N     how many ranks the run will have; WORLD_SIZE of the environment without it
   --provenance       show where each value comes from
-  -o, --output KIND  yaml or json
+  -o, --output KIND  yaml, toml or json
   --json             print diagnostics, or the config, as JSON
   -h, --help         show this text"""
 
@@ -111,12 +111,11 @@ def _verdict(config: str, valid: bool, diagnostics: Sequence[Diagnostic]) -> dic
 
 
 def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
-    from automodel_core.config.dump import dump_yaml
     from automodel_core.config.provenance import origins, provenance_text
 
     kind = "json" if "--json" in arguments.flags else arguments.values.get("--output", "yaml")
     if kind not in _FORMATS:
-        helps = (*did_you_mean(kind, _FORMATS), "the kinds are `yaml` and `json`")
+        helps = (*did_you_mean(kind, _FORMATS), "the kinds are `yaml`, `toml` and `json`")
         raise InputError(Diagnostic("AM705", f"`--output {kind}` is no kind of output", helps=helps))
     config = _load(config_path, arguments, catalog)
     print_diagnostics(config.warnings)
@@ -124,9 +123,24 @@ def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
         found = [{"key": one.key, "value": one.value, "from": str(one)} for one in origins(config)]
         print(json.dumps(found, indent=2) if kind == "json" else provenance_text(config).rstrip("\n"))
         return EXIT_DONE
-    resolved = config.public()
-    print(json.dumps(resolved, indent=2) if kind == "json" else dump_yaml(resolved).rstrip("\n"))
+    print(_written(config, kind).rstrip("\n"))
     return EXIT_DONE
+
+
+def _written(config: RunConfig, kind: str) -> str:
+    """Return the resolved config as text. What is written as YAML or TOML loads to the same config."""
+    from automodel_core.config.dump import dump_yaml
+    from automodel_core.config.dump_toml import NotTomlError
+    from automodel_core.config.references import escape_references
+
+    if kind == "json":
+        return json.dumps(config.public(), indent=2)
+    if kind == "yaml":
+        return dump_yaml(escape_references(config.public()))
+    try:
+        return config.public_toml()
+    except NotTomlError as error:
+        raise InputError(Diagnostic("AM106", str(error), helps=("use `-o yaml`",))) from None
 
 
 def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_arguments: bool = False) -> RunConfig:

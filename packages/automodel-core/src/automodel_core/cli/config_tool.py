@@ -1,4 +1,4 @@
-"""``automodel config validate`` and ``config show``: configs checked or printed without a run."""
+"""``automodel config validate``, ``show`` and ``schema``: configs checked, printed or described without a run."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from automodel_core.plugins.choosing import find_sections_unread, needed_section
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
 
-_ACTIONS: Final = ("validate", "show")
+_ACTIONS: Final = ("validate", "show", "schema")
 _FORMATS: Final = ("yaml", "toml", "json")
 _SUFFIXES: Final = (".yaml", ".yml", ".toml")
 _USAGE: Final = f"""usage: {PROGRAM} config validate CFG... [--world-size N] [--json] [overrides...]
        {PROGRAM} config show CFG [--provenance] [-o yaml|toml|json] [overrides...]
+       {PROGRAM} config schema
 
-check configs, or print one as a run would see it: overrides applied, other spellings made canonical, defaults filled
+check configs, or print one as a run would see it: overrides applied, other spellings made canonical, defaults filled;
+or print the JSON Schema of configs, for editors
 
 options:
   -c, --config FILE  a config; may be given without the option; a directory stands for every config in it
@@ -47,6 +49,8 @@ def main(line: CommandLine, catalog: Catalog) -> int:
         return EXIT_DONE
     if action not in _ACTIONS:
         raise InputError(_unknown_action(line, action))
+    if action == "schema":
+        return _schema(line, catalog)
     arguments = split_run_arguments(
         _with_long_output(line),
         2,
@@ -65,6 +69,21 @@ def main(line: CommandLine, catalog: Catalog) -> int:
     if action == "show":
         return _show(arguments.config, arguments, catalog)
     return _validate(_configs([arguments.config, *arguments.more_configs]), arguments, catalog)
+
+
+def _schema(line: CommandLine, catalog: Catalog) -> int:
+    from automodel_core.config.json_schema import config_schema
+
+    arguments = split_run_arguments(line, 2)
+    if arguments.wants_help:
+        print(_USAGE)
+        return EXIT_DONE
+    if arguments.config is not None or arguments.overrides:
+        helps = ("it describes every config",)
+        raise InputError(Diagnostic("AM706", f"`{PROGRAM} config schema` takes no config", line.span(2), helps=helps))
+    print_plugin_problems(catalog)
+    print(json.dumps(config_schema(catalog.vocabulary()), indent=2))
+    return EXIT_DONE
 
 
 def _with_long_output(line: CommandLine) -> CommandLine:
@@ -163,7 +182,7 @@ def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_a
 
 
 def _unknown_action(line: CommandLine, action: str | None) -> Diagnostic:
-    actions = "the actions are `validate` and `show`"
+    actions = "the actions are `validate`, `show` and `schema`"
     if action is None:
         return Diagnostic("AM702", f"`{PROGRAM} config` needs an action", line.end(), helps=(actions,))
     helps = (*did_you_mean(action, _ACTIONS), actions)

@@ -19,6 +19,7 @@ _MOST_MODULES: Final = 16
 _KEEP_SIGNATURE: Final = frozenset({"classmethod", "staticmethod", "abstractmethod", "override"})
 _TYPES: Final[dict[str, Any]] = {"int": int, "float": float, "str": str, "bool": bool, "None": None}
 _TENSOR: Final = type("Tensor", (), {"__module__": "torch", "__qualname__": "Tensor"})
+_DTYPE: Final = type("dtype", (), {"__module__": "torch", "__qualname__": "dtype"})
 
 Definition = ast.FunctionDef | ast.ClassDef
 
@@ -205,6 +206,8 @@ def _type_of(node: ast.expr | None) -> Any:
         return None
     if isinstance(node, ast.Name | ast.Attribute):
         name = _name_of(node)
+        if _is_torch_dtype(node):
+            return _DTYPE
         return _TENSOR if name == "Tensor" else _TYPES.get(name, Any)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _union([_type_of(node.left), _type_of(node.right)])
@@ -213,6 +216,10 @@ def _type_of(node: ast.expr | None) -> Any:
         extra = [None] if _name_of(node.value) == "Optional" else []
         return _union([*(_type_of(member) for member in members), *extra])
     return Any
+
+
+def _is_torch_dtype(node: ast.expr) -> bool:
+    return ast.unparse(node) == "torch.dtype"
 
 
 def _union(members: list[Any]) -> Any:

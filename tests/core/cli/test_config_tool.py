@@ -198,3 +198,22 @@ def test_show_writes_toml_that_loads_to_the_same_config(
 def test_what_toml_has_no_form_for_is_refused(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "show", str(config), "-o", "toml", "+dataset.names=[a, null]"]) == 2
     assert "`dataset.names[1]` is null, which a list of TOML cannot hold [AM106]" in capsys.readouterr().err
+
+
+def test_show_says_what_each_override_changed(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["optimizer.lr=1e-4", "--rng.seed", "7", "optimizer.betas=[0.8,0.9]", "~step_scheduler.max_steps"]
+    words += ["step_scheduler.ckpt_every_steps=3", "+dataset.api_key=abc"]
+    assert main(["config", "show", str(config), "--changes", *words]) == 0
+    assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == [
+        f"optimizer.lr: 1e-05 -> 0.0001 # was {config}:11:7",
+        "rng.seed: 42 -> 7 # was the default",
+        "optimizer.betas: (not set) -> [0.8, 0.9] # was not set",
+        f"step_scheduler.max_steps: 10 -> (deleted) # was {config}:8:14",
+        "step_scheduler.checkpoint_interval: null -> 3 # was the default",
+        "dataset.api_key: (not set) -> '********' # was not set",
+    ]
+    assert main(["config", "show", str(config), "--changes", "--json", "rng.seed=7"]) == 0
+    (change,) = json.loads(capsys.readouterr().out)
+    assert change == {"key": "rng.seed", "old": "42", "new": "7", "source": "the default"}
+    assert main(["config", "show", str(config), "--changes"]) == 0
+    assert capsys.readouterr().out == "no overrides\n"

@@ -26,7 +26,7 @@ _ACTIONS: Final = ("validate", "show", "schema")
 _FORMATS: Final = ("yaml", "toml", "json")
 _SUFFIXES: Final = (".yaml", ".yml", ".toml")
 _USAGE: Final = f"""usage: {PROGRAM} config validate CFG... [--world-size N] [--json] [overrides...]
-       {PROGRAM} config show CFG [--provenance] [-o yaml|toml|json] [overrides...]
+       {PROGRAM} config show CFG [--provenance | --changes] [-o yaml|toml|json] [overrides...]
        {PROGRAM} config schema
 
 check configs, or print one as a run would see it: overrides applied, other spellings made canonical, defaults filled;
@@ -36,6 +36,7 @@ options:
   -c, --config FILE  a config; may be given without the option; a directory stands for every config in it
   --world-size N     how many ranks the run will have; WORLD_SIZE of the environment without it
   --provenance       show where each value comes from
+  --changes          show what each override changed
   -o, --output KIND  yaml, toml or json
   --json             print diagnostics, or the config, as JSON
   -h, --help         show this text"""
@@ -56,7 +57,7 @@ def main(line: CommandLine, catalog: Catalog) -> int:
         2,
         positional_config=True,
         several_configs=action == "validate",
-        flags=frozenset({"--json", "--provenance"}),
+        flags=frozenset({"--json", "--provenance", "--changes"}),
         values=frozenset({"--world-size", "--output"}),
     )
     if arguments.wants_help:
@@ -130,6 +131,7 @@ def _verdict(config: str, valid: bool, diagnostics: Sequence[Diagnostic]) -> dic
 
 
 def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
+    from automodel_core.config.changes import changes, changes_text
     from automodel_core.config.provenance import origins, provenance_text
 
     kind = "json" if "--json" in arguments.flags else arguments.values.get("--output", "yaml")
@@ -141,6 +143,10 @@ def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
     if "--provenance" in arguments.flags:
         found = [{"key": one.key, "value": one.value, "from": str(one)} for one in origins(config)]
         print(json.dumps(found, indent=2) if kind == "json" else provenance_text(config).rstrip("\n"))
+        return EXIT_DONE
+    if "--changes" in arguments.flags:
+        changed = [attrs.asdict(change) for change in changes(config)]
+        print(json.dumps(changed, indent=2) if kind == "json" else changes_text(config).rstrip("\n") or "no overrides")
         return EXIT_DONE
     print(_written(config, kind).rstrip("\n"))
     return EXIT_DONE

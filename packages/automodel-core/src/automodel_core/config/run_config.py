@@ -41,6 +41,8 @@ class RunConfig:
     """What stands under keys without a meaning of ours, ``x-…``, ``_…`` and ``ci``, as plain data."""
     source: Path | None = None
     overrides: tuple[Override, ...] = attrs.field(default=(), repr=False)
+    before: MappingNode | None = attrs.field(default=None, repr=False)
+    """The config in our spelling before the overrides."""
     renamed: tuple[RenamedKey, ...] = attrs.field(default=(), repr=False)
     warnings: tuple[Diagnostic, ...] = attrs.field(default=(), repr=False)
 

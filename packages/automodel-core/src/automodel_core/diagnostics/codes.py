@@ -20,6 +20,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM112": "an override has no place in the config",
         "AM113": "a key is overridden twice",
         "AM114": "the value of an override cannot be read",
+        "AM115": "an override changes a target and leaves arguments that it does not take",
         "AM120": "a reference names a key that is not there",
         "AM121": "an environment variable is not set",
         "AM122": "references go in a circle",

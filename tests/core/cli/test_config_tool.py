@@ -217,3 +217,14 @@ def test_show_says_what_each_override_changed(config: Path, capsys: pytest.Captu
     assert change == {"key": "rng.seed", "old": "42", "new": "7", "source": "the default"}
     assert main(["config", "show", str(config), "--changes"]) == 0
     assert capsys.readouterr().out == "no overrides\n"
+
+
+@pytest.mark.parametrize("action", ["validate", "show"])
+def test_keys_that_nothing_reads_are_said_once(action: str, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(CONFIG + "x-anchors: {}\nci: {recipe_owner: me}\n_note: 1\n")
+    assert main(["config", action, str(config)]) == 0
+    said = capsys.readouterr().err
+    assert said.count("warning") == 1
+    assert "`ci`, `_note` have no effect: nothing here reads such a key [AM940]" in said
+    assert f"{config}:13:1" in said
+    assert load_run_config(config, (), Catalog.discover().vocabulary()).warnings == ()

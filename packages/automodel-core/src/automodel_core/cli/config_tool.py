@@ -18,6 +18,7 @@ from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import EXIT_DONE, EXIT_WRONG_INPUT, InputError
 from automodel_core.plugins import Catalog
 from automodel_core.plugins.choosing import find_sections_unread, needed_sections
+from automodel_core.plugins.grants import trusting
 
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
@@ -35,6 +36,7 @@ or print the JSON Schema of configs, for editors
 options:
   -c, --config FILE  a config; may be given without the option; a directory stands for every config in it
   --world-size N     how many ranks the run will have; WORLD_SIZE of the environment without it
+  --trust NAME       let targets be below this module or in this Python file; may be repeated
   --provenance       show where each value comes from
   --changes          show what each override changed
   -o, --output KIND  yaml, toml or json
@@ -67,9 +69,10 @@ def main(line: CommandLine, catalog: Catalog) -> int:
         helps = (f"write `{PROGRAM} config {action} CFG`",)
         raise InputError(Diagnostic("AM708", "there is no config", line.end(), helps=helps))
     print_plugin_problems(catalog)
-    if action == "show":
-        return _show(arguments.config, arguments, catalog)
-    return _validate(_configs([arguments.config, *arguments.more_configs]), arguments, catalog)
+    with trusting(arguments.trusted):
+        if action == "show":
+            return _show(arguments.config, arguments, catalog)
+        return _validate(_configs([arguments.config, *arguments.more_configs]), arguments, catalog)
 
 
 def _schema(line: CommandLine, catalog: Catalog) -> int:
@@ -171,7 +174,7 @@ def _written(config: RunConfig, kind: str) -> str:
 def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_arguments: bool = False) -> RunConfig:
     from automodel_core.config.load import REQUIRED_SECTIONS, load_run_config
     from automodel_core.config.ranks import number_of_ranks
-    from automodel_core.config.rules import ARGUMENT_RULES, RULES
+    from automodel_core.config.rules import ARGUMENT_RULES, NOTES, RULES
 
     config = load_run_config(
         config_path,
@@ -179,7 +182,7 @@ def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_a
         vocabulary=catalog.vocabulary(),
         required=lambda document: needed_sections(document, None, catalog, REQUIRED_SECTIONS),
         world_size=number_of_ranks(arguments.values.get("--world-size")),
-        rules=(*RULES, *ARGUMENT_RULES) if with_arguments else RULES,
+        rules=(*RULES, *ARGUMENT_RULES, *NOTES) if with_arguments else (*RULES, *NOTES),
     )
     unread = find_sections_unread(config, catalog)
     if unread:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Union
 
+from automodel_core.config.file_targets import file_target
 from automodel_core.config.signatures import Arguments
 
 _MOST_MODULES: Final = 16
@@ -32,8 +34,11 @@ class _Found:
 
 
 def arguments_in_source(target: str) -> Arguments | None:
-    """Return what ``target`` takes by keyword: a dotted name, or ``"module:attribute"``."""
-    module, attributes = _split(target.replace(":", "."))
+    """Return what ``target`` takes by keyword: a dotted name, ``"module:attribute"``, or one of a file."""
+    file = file_target(target)
+    module, attributes = (
+        _split(target.replace(":", ".")) if file is None else (str(file.path), file.attribute.split("."))
+    )
     if module is None or not attributes:
         return None
     found = _named(module, attributes[0], set())
@@ -70,6 +75,8 @@ def _split(dotted: str) -> tuple[str | None, list[str]]:
 @lru_cache(maxsize=512)
 def _file(module: str) -> Path | None:
     """Return the source of a module, found from where its top-level package lies: importing nothing."""
+    if os.path.isabs(module):  # the file of a target, which is a module by itself
+        return Path(module) if os.path.isfile(module) else None
     root, *inner = module.split(".")
     try:
         spec = importlib.util.find_spec(root)
@@ -133,6 +140,8 @@ def _imported(statement: ast.ImportFrom, module: str, name: str, seen: set[str])
 def _imported_from(module: str, statement: ast.ImportFrom) -> str | None:
     if statement.level == 0:
         return statement.module
+    if os.path.isabs(module):
+        return None
     file = _file(module)
     inside = file is not None and file.name == "__init__.py"
     parts = module.split(".")

@@ -18,7 +18,7 @@ def arguments_of_target(component: Component, vocabulary: Vocabulary) -> Argumen
 
 def _reference(component: Component, vocabulary: Vocabulary) -> str | None:
     """Return where the target is defined, or ``None`` for one that is not called, or that may not be imported."""
-    if not component.called or target_problem(component.target, None, vocabulary) is not None:
+    if not component.called or target_problem(component.target, component.target_span, vocabulary) is not None:
         return None
     owner = declared_owner(component.target, vocabulary)
     if owner is None:

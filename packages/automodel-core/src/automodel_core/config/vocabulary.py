@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import attrs
 
@@ -26,6 +27,8 @@ class Vocabulary:
     targets: Mapping[str, TargetSpec | ModelSpec] = attrs.field(factory=dict)
     trusted: tuple[TrustedPrefix, ...] = ()
     key_aliases: tuple[KeyAlias, ...] = ()
+    files: Mapping[Path, Path | None] = attrs.field(factory=dict)
+    """Python files that may be imported as targets, and the directory whose configs may not, as of a prefix."""
 
     def with_plugins(
         self,
@@ -34,6 +37,7 @@ class Vocabulary:
         targets: Mapping[str, TargetSpec | ModelSpec] | None = None,
         trusted: tuple[TrustedPrefix, ...] = (),
         key_aliases: tuple[KeyAlias, ...] = (),
+        files: Mapping[Path, Path | None] | None = None,
     ) -> Vocabulary:
         """Return this vocabulary with more in it. Who owns a name twice is the catalog's business, not checked here."""
         return Vocabulary(
@@ -41,6 +45,7 @@ class Vocabulary:
             targets={**self.targets, **(targets or {})},
             trusted=(*self.trusted, *trusted),
             key_aliases=(*self.key_aliases, *key_aliases),
+            files={**self.files, **(files or {})},
         )
 
 

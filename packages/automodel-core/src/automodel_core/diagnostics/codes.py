@@ -174,6 +174,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM610": "the project file is wrong",
         "AM611": "a plugin file cannot be loaded",
         "AM612": "a plugin file has no plugin",
+        "AM613": "the plugins of a project file are not loaded",
+        "AM614": "what is to be trusted is not there",
         "AM620": "an unknown recipe",
         "AM621": "the recipe of a run is not known",
         "AM622": "the recipe of the config is not the one that runs",
@@ -211,6 +213,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM931": "the cache cannot be written",
         "AM933": "what is measured was trained on",
         "AM932": "samples are longer than the model was made for",
+        "AM940": "a top-level key that nothing reads",
     }
 )
 

@@ -21,7 +21,7 @@ from automodel_core.config.structure import (
     WrongTypeError,
     structure_section,
 )
-from automodel_core.config.trust import target_problem
+from automodel_core.config.trust import loading_problem, target_problem
 from automodel_core.config.types import describe_type
 from automodel_core.config.vocabulary import Vocabulary
 from automodel_core.config.yaml_source import MOST_PROBLEMS
@@ -146,6 +146,7 @@ def _with_target(key: str, node: MappingNode, document: MappingNode) -> MappingN
 
 def _target_problems(component: Component, vocabulary: Vocabulary) -> list[Diagnostic]:
     found = target_problem(component.target, component.target_span, vocabulary)
+    found = found or loading_problem(component.target, component.kwargs, component.key_spans)
     problems = [] if found is None else [found]
     for nested in component.nested():
         problems.extend(_target_problems(nested, vocabulary))

@@ -89,7 +89,7 @@ class RunConfig:
         for key, value in self.sections.items():
             if key in data and attrs.has(type(value)) and not isinstance(value, Component):
                 _say_none(data[key], value)
-        return dump_toml(escape_references(data))
+        return dump_toml({key: escape_references(value) for key, value in data.items()})
 
     def to_yaml(self) -> str:
         """Return :meth:`resolved` as YAML that loads to the same config."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,13 @@ NEVER_NAMES = (
     *("torch.load", "torch.serialization.load", "torch.jit.load", "torch.jit._serialization.load"),
     *("torch.ops.load_library", "torch.classes.load_library", "torch.export.load", "numpy.load", "pandas.read_pickle"),
 )
+_LOADERS = {
+    "custom_pipeline": "it is a Python file that would be run",
+    "weights_only": "without it, weights are unpickled, which can run anything",
+}
+"""Arguments of `from_pretrained` that load code or pickles; `weights_only` where it is false."""
 _PRETRAINED_METHODS = ("from_pretrained", "from_config")
+_MOST_NAMES = 16
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -93,6 +100,18 @@ def target_problem(target: str, span: Span | None, vocabulary: Vocabulary) -> Di
     return _not_trusted(target, span, vocabulary)
 
 
+def loading_problem(target: str, arguments: Mapping[str, Any], spans: Mapping[str, Span]) -> Diagnostic | None:
+    """Return which argument would make an allowed ``from_pretrained`` load code or pickles, or ``None``."""
+    if target.rpartition(".")[2] not in _PRETRAINED_METHODS:
+        return None
+    for key, reason in _LOADERS.items():
+        if key in arguments and arguments[key] not in ((True, None) if key == "weights_only" else (None,)):
+            return Diagnostic(
+                "AM215", f"`{key}` of `{target}` is never allowed", spans.get(key), reason, (f"remove `{key}`",)
+            )
+    return None
+
+
 def _file_problem(file: FileTarget, span: Span | None, vocabulary: Vocabulary) -> Diagnostic | None:
     missing = missing_file(file, span)
     if missing is not None:
@@ -111,7 +130,7 @@ def _not_trusted(target: str, span: Span | None, vocabulary: Vocabulary) -> Diag
     known = did_you_mean(target, vocabulary.targets) or _same_last_name(target, vocabulary)
     root = target.partition(".")[0]
     if "." not in target:
-        helps = (*known, "write the dotted name of a callable")
+        helps = (*(known or _short_names(vocabulary)), "write the dotted name of a callable")
         return Diagnostic("AM203", f"no target is called `{target}`", span, "unknown short name", helps)
     vouched = sorted({entry.prefix for entry in vocabulary.trusted if below(entry.prefix, root)})
     if not vouched and any(below(name, root) for name in vocabulary.targets):
@@ -131,6 +150,12 @@ def _not_trusted(target: str, span: Span | None, vocabulary: Vocabulary) -> Diag
         allow = f"below `{root}`, these are trusted: " + ", ".join(f"`{prefix}`" for prefix in vouched)
     message = f"`{target}` is not trusted, so it was not imported"
     return Diagnostic("AM203", message, span, "neither declared nor below a trusted module", (*known, allow))
+
+
+def _short_names(vocabulary: Vocabulary) -> tuple[str, ...]:
+    short = sorted(name for name in vocabulary.targets if "." not in name)
+    listed = ", ".join(f"`{name}`" for name in short[:_MOST_NAMES]) + (", …" if len(short) > _MOST_NAMES else "")
+    return (f"the short names are {listed}",) if short else ()
 
 
 def _same_last_name(target: str, vocabulary: Vocabulary) -> tuple[str, ...]:

@@ -100,6 +100,26 @@ CORE_TARGETS = (
         ("CosineAnnealingWarmup", "nemo_automodel.schedulers.CosineAnnealingWarmup"),
     ),
     TargetSpec("torch.nn.CrossEntropyLoss", "torch.nn:CrossEntropyLoss", "loss", ("CrossEntropyLoss",)),
+    *(
+        TargetSpec(f"transformers.get_{name}", f"transformers.optimization:get_{name}", "lr_scheduler")
+        for name in (
+            "constant_schedule",
+            "constant_schedule_with_warmup",
+            "linear_schedule_with_warmup",
+            "cosine_schedule_with_warmup",
+            "cosine_with_hard_restarts_schedule_with_warmup",
+            "cosine_with_min_lr_schedule_with_warmup",
+            "polynomial_decay_schedule_with_warmup",
+            "inverse_sqrt_schedule",
+            "wsd_schedule",
+        )
+    ),
+    TargetSpec("transformers.Adafactor", "transformers.optimization:Adafactor", "optimizer"),
+    # By name and not as a prefix: below `torch.utils.data` there are decoders that unpickle.
+    *(
+        TargetSpec(f"torch.utils.data.{name}", f"torch.utils.data:{name}", "dataset")
+        for name in ("TensorDataset", "StackDataset", "ConcatDataset", "ChainDataset", "Subset")
+    ),
     *(TargetSpec(f"torch.{name}", f"torch:{name}", CONSTANT) for name in ("float32", "float64", "float16", "bfloat16")),
 )
 

@@ -55,6 +55,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM211": "a value is not what an argument of a target asks for",
         "AM212": "a target refuses its arguments",
         "AM213": "a target cannot be used as a run uses it",
+        "AM215": "an argument would load code or pickles",
         # AM3xx: data.
         "AM301": "data cannot be read",
         "AM302": "a kind of data file that cannot be read",

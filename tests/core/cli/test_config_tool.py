@@ -228,3 +228,22 @@ def test_keys_that_nothing_reads_are_said_once(action: str, config: Path, capsys
     assert "`ci`, `_note` have no effect: nothing here reads such a key [AM940]" in said
     assert f"{config}:13:1" in said
     assert load_run_config(config, (), Catalog.discover().vocabulary()).warnings == ()
+
+
+def test_show_says_what_the_validation_data_take_from_other_sections(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = CONFIG.replace("path: squad.json", "path: squad.json\n  max_seq_length: 99")
+    config.write_text(text + "validation_dataset:\n  path: other.json\n")
+    assert main(["config", "show", str(config), "--provenance"]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert f"validation_dataset.max_seq_length = 99 # {config}:7:19, taken from `dataset.max_seq_length`" in lines
+    assert (
+        f"validation_dataset.tokenizer_name_or_path = some/model # {config}:3:17, taken from `model.name_or_path`"
+        in lines
+    )
+    assert f"validation_dataset.path = other.json # {config}:14:9" in lines
+    assert main(["config", "show", str(config), "--provenance", "tokenizer.name_or_path=elsewhere"]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    taken = "elsewhere # <command line>:1:24, taken from `tokenizer.name_or_path`"
+    assert f"dataset.tokenizer_name_or_path = {taken}" in lines

@@ -135,6 +135,7 @@ def _verdict(config: str, valid: bool, diagnostics: Sequence[Diagnostic]) -> dic
 
 def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
     from automodel_core.config.changes import changes, changes_text
+    from automodel_core.config.inherited import inherited
     from automodel_core.config.provenance import origins, provenance_text
 
     kind = "json" if "--json" in arguments.flags else arguments.values.get("--output", "yaml")
@@ -144,8 +145,9 @@ def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
     config = _load(config_path, arguments, catalog)
     print_diagnostics(config.warnings)
     if "--provenance" in arguments.flags:
-        found = [{"key": one.key, "value": one.value, "from": str(one)} for one in origins(config)]
-        print(json.dumps(found, indent=2) if kind == "json" else provenance_text(config).rstrip("\n"))
+        known = (*origins(config), *inherited(config))
+        found = [{"key": one.key, "value": one.value, "from": str(one)} for one in known]
+        print(json.dumps(found, indent=2) if kind == "json" else provenance_text(known).rstrip("\n"))
         return EXIT_DONE
     if "--changes" in arguments.flags:
         changed = [attrs.asdict(change) for change in changes(config)]

@@ -134,7 +134,7 @@ def inherit_arguments(component: Component, *fallbacks: Component | None, vocabu
         if fallback is None:
             continue
         for name in arguments.parameters:
-            key = _key_that_feeds(name, fallback)
+            key = key_that_feeds(name, fallback)
             if name not in kwargs and key is not None:
                 kwargs[name] = fallback.kwargs[key]
                 if key in fallback.key_spans:
@@ -142,7 +142,8 @@ def inherit_arguments(component: Component, *fallbacks: Component | None, vocabu
     return attrs.evolve(component, kwargs=kwargs, key_spans=spans)
 
 
-def _key_that_feeds(name: str, fallback: Component) -> str | None:
+def key_that_feeds(name: str, fallback: Component) -> str | None:
+    """Return the key of ``fallback`` that an argument takes its value from, or ``None``."""
     if name in fallback.kwargs:
         return name
     path, key = FED_BY.get(name, ("", ""))

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from automodel_core.config.containment import lies_in
 from automodel_core.config.file_targets import FileTarget, file_target, missing_file, written_file
 from automodel_core.config.vocabulary import PRETRAINED, Vocabulary
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
-from automodel_core.path_containment import lies_in
 
 NEVER_MODULES = (
     *("builtins", "os", "posix", "nt", "posixpath", "sys", "subprocess", "_posixsubprocess", "shutil", "pty", "socket"),

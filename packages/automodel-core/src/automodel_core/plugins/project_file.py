@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import attrs
 
+from automodel_core.config.containment import lies_in
 from automodel_core.diagnostics.diagnostic import Diagnostic, Span
 from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import InputError
-from automodel_core.path_containment import lies_in
 from automodel_core.plugins.grants import TRUST_VARIABLE, granted
 
 FILE_NAME: Final = "automodel.toml"

@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 TOOLS := build editables hatchling hypothesis mypy pytest pytest-xdist ruff types-PyYAML
 # What only the tests compare with or read: other tools must load what we write.
-ORACLES := accelerate peft pyarrow scikit-learn sentence-transformers
+ORACLES := accelerate jsonschema peft pyarrow scikit-learn sentence-transformers
 # Optional packages that a run uses where they are installed.
 OPTIONAL := faiss-cpu matplotlib tensorboard
 

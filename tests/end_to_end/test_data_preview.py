@@ -92,7 +92,6 @@ def test_a_data_set_of_the_user_s_own_is_previewed_too(config, automodel, tmp_pa
         "class Mine:\n    def __len__(self):\n        return 3\n\n"
         "    def __getitem__(self, index):\n        return TextSample([5, 6, 7], [-100, 7, -100])\n"
     )
-    (tmp_path / "pyproject.toml").write_text('[tool.automodel]\ntrusted = ["mine"]\n')
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "mine", raising=False)
     monkeypatch.chdir(tmp_path)
@@ -100,7 +99,14 @@ def test_a_data_set_of_the_user_s_own_is_previewed_too(config, automodel, tmp_pa
     loaded["dataset"] = {"_target_": "mine.Mine"}
     del loaded["validation_dataset"], loaded["step_scheduler"]["val_check_interval"]
     config.write_text(json.dumps(loaded))
-    code, out, err = automodel("data", "preview", config)
+    assert automodel("data", "preview", config)[0] == 2
+    code, out, err = automodel("data", "preview", config, "--trust", "mine")
+    assert code == 0, err
+    assert "3 samples, 9 tokens" in out
+    loaded["dataset"] = {"_target_": "./mine.py:Mine"}
+    config.write_text(json.dumps(loaded))
+    assert automodel("data", "preview", config)[0] == 2
+    code, out, err = automodel("data", "preview", config, "--trust", "mine.py")
     assert code == 0, err
     assert "3 samples, 9 tokens" in out
 

@@ -149,10 +149,18 @@ def test_an_unknown_dtype_is_refused(causal_lm, saved):
     assert "`bfloat16`" in problem.helps[0]
 
 
-@pytest.mark.parametrize("spelling", ["bf16", "bfloat16", "torch.bfloat16", torch.bfloat16])
+@pytest.mark.parametrize("spelling", ["bf16", "BF16", "bfloat16", "torch.bfloat16", torch.bfloat16])
 def test_spellings_of_a_dtype(causal_lm, saved, spelling):
     blueprint = causal_lm.blueprint(name_or_path=str(saved("llama")), torch_dtype=spelling)
     assert blueprint.module.dtype is torch.bfloat16
+
+
+def test_both_names_of_the_dtype_may_say_the_same_only(causal_lm, saved):
+    path = str(saved("llama"))
+    assert causal_lm.blueprint(name_or_path=path, dtype="bf16", torch_dtype="bfloat16").module.dtype is torch.bfloat16
+    (problem,) = said(causal_lm, name_or_path=path, dtype="bf16", torch_dtype="fp32")
+    assert problem.code == "AM408"
+    assert problem.helps == ("keep `dtype`",)
 
 
 def test_an_attention_implementation_that_is_not_there_is_refused(causal_lm, saved):

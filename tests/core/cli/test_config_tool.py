@@ -171,3 +171,79 @@ def test_secrets_are_not_shown(config: Path, capsys: pytest.CaptureFixture[str])
         assert "def456" not in out
         assert "ghi" in out
         assert out.count("********") == 2
+
+
+def test_show_writes_toml_that_loads_to_the_same_config(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.write_text(
+        CONFIG
+        + "clip_grad_norm: {max_norm: null}\n"
+        + "validation_dataset:\n  column_mapping: {question: q, 'a b': \"$${x}\"}\n  limit: null\n"
+        + 'logging: {wandb: {name: "a\\nb"}}\n'
+    )
+    assert main(["config", "show", str(config), "-o", "toml", "--dist_env.timeout_minutes", "1e16"]) == 0
+    written = capsys.readouterr().out
+    assert 'max_norm = "none"\n' in written
+    assert "# limit is null, which TOML leaves out\n" in written
+    assert 'column_mapping."a b" = "$${x}"\n' in written
+    copy = tmp_path / "copy.toml"
+    copy.write_text(written)
+    vocabulary = Catalog.discover().vocabulary()
+    before = load_run_config(config, ["dist_env.timeout_minutes=1e16"], vocabulary).resolved()
+    assert before["validation_dataset"].pop("limit") is None
+    assert load_run_config(copy, (), vocabulary).resolved() == before
+
+
+def test_what_toml_has_no_form_for_is_refused(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "show", str(config), "-o", "toml", "+dataset.names=[a, null]"]) == 2
+    assert "`dataset.names[1]` is null, which a list of TOML cannot hold [AM106]" in capsys.readouterr().err
+
+
+def test_show_says_what_each_override_changed(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["optimizer.lr=1e-4", "--rng.seed", "7", "optimizer.betas=[0.8,0.9]", "~step_scheduler.max_steps"]
+    words += ["step_scheduler.ckpt_every_steps=3", "+dataset.api_key=abc"]
+    assert main(["config", "show", str(config), "--changes", *words]) == 0
+    assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == [
+        f"optimizer.lr: 1e-05 -> 0.0001 # was {config}:11:7",
+        "rng.seed: 42 -> 7 # was the default",
+        "optimizer.betas: (not set) -> [0.8, 0.9] # was not set",
+        f"step_scheduler.max_steps: 10 -> (deleted) # was {config}:8:14",
+        "step_scheduler.checkpoint_interval: null -> 3 # was the default",
+        "dataset.api_key: (not set) -> '********' # was not set",
+    ]
+    assert main(["config", "show", str(config), "--changes", "--json", "rng.seed=7"]) == 0
+    (change,) = json.loads(capsys.readouterr().out)
+    assert change == {"key": "rng.seed", "old": "42", "new": "7", "source": "the default"}
+    assert main(["config", "show", str(config), "--changes"]) == 0
+    assert capsys.readouterr().out == "no overrides\n"
+
+
+@pytest.mark.parametrize("action", ["validate", "show"])
+def test_keys_that_nothing_reads_are_said_once(action: str, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(CONFIG + "x-anchors: {}\nci: {recipe_owner: me}\n_note: 1\n")
+    assert main(["config", action, str(config)]) == 0
+    said = capsys.readouterr().err
+    assert said.count("warning") == 1
+    assert "`ci`, `_note` have no effect: nothing here reads such a key [AM940]" in said
+    assert f"{config}:13:1" in said
+    assert load_run_config(config, (), Catalog.discover().vocabulary()).warnings == ()
+
+
+def test_show_says_what_the_validation_data_take_from_other_sections(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = CONFIG.replace("path: squad.json", "path: squad.json\n  max_seq_length: 99")
+    config.write_text(text + "validation_dataset:\n  path: other.json\n")
+    assert main(["config", "show", str(config), "--provenance"]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert f"validation_dataset.max_seq_length = 99 # {config}:7:19, taken from `dataset.max_seq_length`" in lines
+    assert (
+        f"validation_dataset.tokenizer_name_or_path = some/model # {config}:3:17, taken from `model.name_or_path`"
+        in lines
+    )
+    assert f"validation_dataset.path = other.json # {config}:14:9" in lines
+    assert main(["config", "show", str(config), "--provenance", "tokenizer.name_or_path=elsewhere"]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    taken = "elsewhere # <command line>:1:24, taken from `tokenizer.name_or_path`"
+    assert f"dataset.tokenizer_name_or_path = {taken}" in lines

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from automodel_core.config.nodes import MappingNode, ScalarNode
 from automodel_core.config.source import load_yaml, read_source, read_yaml_text
-from automodel_core.diagnostics import Diagnostic
+from automodel_core.diagnostics import Diagnostic, Span
 from automodel_core.errors import InputError
 
 
@@ -181,7 +182,7 @@ k = true
 """
 
 
-def test_toml_gives_the_same_data_with_the_line_of_each_key(tmp_path: Path) -> None:
+def test_toml_gives_the_same_data_with_the_place_of_each_key(tmp_path: Path) -> None:
     path = tmp_path / "cfg.toml"
     path.write_text(TOML)
     root = read_source(path)
@@ -190,27 +191,81 @@ def test_toml_gives_the_same_data_with_the_line_of_each_key(tmp_path: Path) -> N
         "betas": [0.9, 0.95],
         "inner": {"deep": 1},
     }
-    lines = {
-        "recipe": 1,
-        "step_scheduler.max_steps": 3,
-        "optimizer._target_": 5,
-        "optimizer.betas[1]": 6,
-        "optimizer.inner.deep": 8,
-        "dataset.files[0].name": 10,
-        "dataset.files[1].name": 12,
-        "dataset.files[1].extra.k": 14,
+    written = {
+        "recipe": ("1:10", '"x"'),
+        "step_scheduler": ("2:2", "step_scheduler"),
+        "step_scheduler.max_steps": ("3:13", "10"),
+        "optimizer._target_": ("5:14", '"torch.optim.AdamW"'),
+        "optimizer.betas": ("6:9", "[0.9,"),
+        "optimizer.betas[1]": ("7:10", "0.95"),
+        "optimizer.inner": ("8:1", "inner"),
+        "optimizer.inner.deep": ("8:14", "1"),
+        "dataset.files[0]": ("9:11", "files"),
+        "dataset.files[0].name": ("10:8", '"a"'),
+        "dataset.files[1].name": ("12:8", '"b"'),
+        "dataset.files[1].extra": ("13:16", "extra"),
+        "dataset.files[1].extra.k": ("14:5", "true"),
     }
-    assert {path: root.at(path).span.line for path in lines} == lines  # type: ignore[union-attr]
-    entry = root.entry_at("step_scheduler.max_steps")
-    assert entry is not None
-    assert entry.key_span.column == 1
+    assert {path: place(root.at(path).span) for path in written} == written  # type: ignore[union-attr]
+    keys = {
+        "step_scheduler.max_steps": ("3:1", "max_steps"),
+        "optimizer._target_": ("5:1", '"_target_"'),
+        "optimizer.inner.deep": ("8:7", "deep"),
+        "dataset.files[1].extra": ("13:16", "extra"),
+    }
+    assert {path: place(root.entry_at(path).key_span) for path in keys} == keys  # type: ignore[union-attr]
+
+
+def place(span: Span) -> tuple[str, str]:
+    return f"{span.line}:{span.column}", span.text[span.column - 1 : span.end_column - 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "first", "message"),
+    [
+        ("a = 1\na = 2\n", 2, 1, "1:1", "the key `a` is written twice"),
+        ("[a]\nb.c = 1\n[a]\n", 3, 2, "1:2", "the key `a` is written twice"),
+        ("x = {a = 1, b = 2, a = {c = 3}}\n", 1, 20, "1:6", "the key `x.a` is written twice"),
+        ("a = 1\r\na.b = 2\r\n", 2, 3, "1:1", "`a.b` cannot be added: `a` has its value already"),
+        ("[[a]]\nb = 1\n[[a]]\nb = 1\nb = 2\n", 5, 1, "4:1", "the key `a[1].b` is written twice"),
+        ('"a\\u0062" = 1\nab = """\n"""\n', 2, 1, "1:1", "the key `ab` is written twice"),
+    ],
+)
+def test_a_duplicate_key_of_toml_names_both_places(
+    text: str, line: int, column: int, first: str, message: str, tmp_path: Path
+) -> None:
+    (found,) = refused(text, tmp_path, "cfg.toml")
+    assert found.span is not None
+    assert (found.code, found.span.line, found.span.column, found.message) == ("AM103", line, column, message)
+    assert found.label.endswith(f"cfg.toml:{first}")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a = " + "9" * 5_000, "AM105"),
+        ("a = 0x" + "f" * 2**20, "AM105"),
+        ("a" + ".a" * 2**19 + " = 1", "AM105"),
+        ("\n".join(f"k{n}." + ".".join("a" * 60) + " = 1" for n in range(20_000)), "AM105"),
+        ("[[a]]\n" * 2**17, "AM105"),
+        ('a = """' + '"' * 2**20, "AM102"),
+        ('a = "' + "\\" * 2**20, "AM102"),
+        ("a = [" + "#\n" * 2**19, "AM102"),
+        ("é" * 2**20, "AM102"),
+    ],
+    ids=["digits", "hexadecimal", "deep key", "deep keys", "items", "quotes", "backslashes", "comments", "garbage"],
+)
+def test_large_toml_is_refused_at_once(text: str, code: str, tmp_path: Path) -> None:
+    started = time.monotonic()
+    assert refused(text, tmp_path, "cfg.toml")[0].code == code
+    assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [
         ("a = \n", "AM102", 1),
-        ("a = 1\na = 2\n", "AM102", 2),
+        ("a = 1\na = 2\n", "AM103", 2),
         ("[a]\nb = 2024-01-01\n", "AM106", 2),
         ("a = " + "[" * 500 + "]" * 500, "AM105", 1),
         ("a = " + "[" * 50_000, "AM105", None),

@@ -135,3 +135,63 @@ def test_torch_is_not_reached_through_its_own_submodules(target: str) -> None:
 def test_pretrained_loaders_of_the_fields_libraries_are_trusted_by_name() -> None:
     assert target_problem("transformers.AutoModelForCausalLM.from_pretrained", None, core_vocabulary()) is None
     assert target_problem("diffusers.AutoencoderKL.from_config", None, core_vocabulary()) is None
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "transformers.get_cosine_schedule_with_warmup",
+        "transformers.Adafactor",
+        "torch.utils.data.TensorDataset",
+        "torch.utils.data.ConcatDataset",
+        "torch.optim.lr_scheduler.OneCycleLR",
+        "torch.nn.functional.cross_entropy",
+        "transformers.AutoTokenizer.from_pretrained",
+        "diffusers.AutoencoderKL.from_config",
+    ],
+)
+def test_what_the_core_vouches_for_is_there(target: str) -> None:
+    assert callable(resolve_target(Component(target), core_vocabulary()))
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("torch.utils.data.datapipes.utils.decoder.basichandlers", "torch.utils.data.datapipes.iter.FileOpener"),
+        *("torch.utils.data.dataloader.DataLoader", "torch.utils.data.random_split", "torch.utils.dlpack.from_dlpack"),
+        *("transformers.pipeline", "transformers.dynamic_module_utils.get_class_from_dynamic_module"),
+        *("transformers.AutoModel.register", "transformers.trainer.Trainer", "transformers.AutoModel"),
+        *(
+            "diffusers.DiffusionPipeline.download",
+            "diffusers.utils.dynamic_modules_utils.get_class_from_dynamic_module",
+        ),
+        *("datasets.load_dataset", "datasets.load_from_disk", "datasets.Dataset.from_generator"),
+        *("torchdata.nodes.Loader", "torch.compile", "torch.save", "torch.from_file", "torch._dynamo.optimize"),
+    ],
+)
+def test_what_could_load_code_or_pickles_is_not_vouched_for(target: str) -> None:
+    found = target_problem(target, None, core_vocabulary())
+    assert found is not None
+    assert found.code in ("AM203", "AM204")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [({"custom_pipeline": "./code"}, "custom_pipeline"), ({"weights_only": False}, "weights_only")],
+)
+def test_arguments_that_load_code_or_pickles_are_refused(arguments: dict[str, object], key: str) -> None:
+    section = {"_target_": "diffusers.DiffusionPipeline.from_pretrained", **arguments}
+    with pytest.raises(InputError) as raised:
+        load_run_config({"model": section}, (), core_vocabulary(), required=())
+    (found,) = raised.value.diagnostics
+    assert found.code == "AM215"
+    assert f"`{key}`" in found.message
+    assert found.span is not None
+    harmless = {"_target_": section["_target_"], "weights_only": True, "custom_pipeline": None}
+    load_run_config({"model": harmless}, (), core_vocabulary(), required=())
+
+
+def test_short_names_are_listed_when_none_is_close() -> None:
+    found = target_problem("Zzz", None, core_vocabulary())
+    assert found is not None
+    assert found.helps[0].startswith("the short names are `Adam`, `AdamW`, `CosineAnnealingWarmup`")

@@ -9,7 +9,7 @@ import pytest
 
 from automodel_core.cli import main
 from automodel_core.config import load_run_config
-from automodel_core.config.rules import ARGUMENT_RULES, RULES
+from automodel_core.config.rules import ARGUMENT_RULES, NOTES, RULES
 from automodel_core.config.vocabulary import Vocabulary, core_vocabulary
 from automodel_core.diagnostics import CODES
 from automodel_core.diagnostics.explanations import explanations
@@ -22,7 +22,7 @@ VOCABULARY: Vocabulary = core_vocabulary().with_plugins(trusted=(TrustedPrefix("
 
 def codes(path: Path, text: str, overrides: Sequence[str] = ()) -> list[str]:
     path.write_text(text)
-    rules = (*RULES, *ARGUMENT_RULES)
+    rules = (*RULES, *ARGUMENT_RULES, *NOTES)
     try:
         return [w.code for w in load_run_config(path, overrides, VOCABULARY, required=(), rules=rules).warnings]
     except InputError as error:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from automodel_core.cli import main
-from automodel_core.config import load_run_config
+from automodel_core.config import dump_value, load_run_config
 from automodel_core.errors import InputError
 from automodel_core.observability.observers import TRACKERS, observers
 
@@ -58,7 +58,7 @@ def test_every_key_of_a_tracker_can_be_overridden_and_stands_on_the_reference_pa
     section = getattr(config(**{kind.key: {}}).logging, kind.key)
     for key, default in attrs.asdict(section).items():
         assert f"| `{kind.key}.{key}` |" in page
-        chosen = "offline" if key == "mode" else "chosen"
-        overridden = load_run_config({}, [f"--logging.{kind.key}.{key}", chosen], required=()).logging
+        chosen = {"mode": "offline", "enabled": False, "tags": ["chosen"]}.get(key, "chosen")
+        overridden = load_run_config({}, [f"logging.{kind.key}.{key}={dump_value(chosen)}"], required=()).logging
         assert attrs.asdict(getattr(overridden, kind.key)) == attrs.asdict(section) | {key: chosen}
         assert default != chosen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from automodel_core.diagnostics.diagnostic import Diagnostic
 from automodel_core.errors import InputError
 from automodel_core.plugins import Catalog
 from automodel_core.plugins.choosing import choose_recipe, needed_sections
+from automodel_core.plugins.grants import trusting
 from automodel_core.plugins.loading import load_main, load_recipe_class
 
 if TYPE_CHECKING:
@@ -24,27 +25,39 @@ def run(
     plugins: Iterable[object] = (),
     plugin_files: Iterable[str | Path] = (),
     route: str | None = None,
+    trusted: Iterable[str] = (),
 ) -> Any:
     """Run the recipe of ``config`` and return the recipe object, with everything that was built in its ``run``.
 
     ``config`` is a YAML or TOML file, or a mapping. ``overrides`` are words as on the command line, or a mapping from
-    dotted keys to values. ``plugins`` are objects whose ``@hookimpl`` methods answer before everybody else's. Which
-    recipe: the ``recipe:`` key of the config, else ``route`` (``"finetune llm"``), else the ``finetune`` route of the
-    plugin that declares the model's target. A route without a declared recipe class calls its module's ``main`` and
-    returns what that returns.
+    dotted keys to values. ``plugins`` are objects whose ``@hookimpl`` methods answer before everybody else's.
+    ``trusted`` are modules and Python files whose targets may be imported, as with ``--trust``. Which recipe: the
+    ``recipe:`` key of the config, else ``route`` (``"finetune llm"``), else the ``finetune`` route of the plugin that
+    declares the model's target. A route without a declared recipe class calls its module's ``main`` and returns what
+    that returns.
 
     Raise :class:`InputError` for what cannot work; nothing is printed for it. A broken plugin is a warning.
     """
-    from automodel_core.config.load import REQUIRED_SECTIONS, load_run_config
-
     if not isinstance(config, (str, os.PathLike, Mapping)):
         raise TypeError(f"`config` must be the path of a file or a mapping, not {type(config).__name__}")
     overrides = overrides if isinstance(overrides, Mapping) else tuple(overrides)
-    plugins, plugin_files = tuple(plugins), tuple(plugin_files)
+    with trusting(trusted):
+        return _run(config, overrides, tuple(plugins), tuple(plugin_files), route)
+
+
+def _run(
+    config: str | Path | Mapping[str, Any],
+    overrides: Sequence[str] | Mapping[str, Any],
+    plugins: Sequence[object],
+    plugin_files: Sequence[str | Path],
+    route: str | None,
+) -> Any:
+    from automodel_core.config.load import REQUIRED_SECTIONS, load_run_config
+
     catalog = Catalog.discover()
     vocabulary = catalog.vocabulary()
     for problem in catalog.problems():
-        warnings.warn(problem.message, stacklevel=2)
+        warnings.warn(problem.message, stacklevel=3)
     loaded = load_run_config(
         config,
         overrides=overrides,

@@ -5,6 +5,7 @@ Everything that names code is a ``"module:attribute"`` string, so that declaring
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 import attrs
@@ -114,6 +115,8 @@ class TrustedPrefix:
 
     prefix: str
     kind: str = "other"
+    unless_below: Path | None = None
+    """A config in this directory or below it is not vouched for: the directory of the project file that says so."""
 
 
 @attrs.frozen

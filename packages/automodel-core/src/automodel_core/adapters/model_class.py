@@ -18,20 +18,12 @@ from transformers.utils import GENERATION_CONFIG_NAME
 from automodel_core.adapters.configuration import check_architecture, configuration_from, override, read_configuration
 from automodel_core.adapters.location import model_directory
 from automodel_core.adapters.transformers import TransformersAdapter
-from automodel_core.diagnostics import Diagnostic, did_you_mean
+from automodel_core.config.dtypes import AUTO, FLOATS, dtype_help, dtype_name
+from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_core.infrastructure.blueprint import Blueprint
 from automodel_core.infrastructure.standalone import realise
 
-_DTYPES: Final = {
-    "float32": torch.float32,
-    "fp32": torch.float32,
-    "bfloat16": torch.bfloat16,
-    "bf16": torch.bfloat16,
-    "float16": torch.float16,
-    "fp16": torch.float16,
-    "float64": torch.float64,
-}
 _OWN_KEYS: Final = ("name_or_path", "config", "dtype", "attn_implementation", "trust_remote_code", "revision")
 
 
@@ -97,7 +89,7 @@ class TransformersModelClass:
         else:
             resolved = _given_configuration(cls.__name__, described, config_overrides)
         check_architecture(resolved, cls.auto_class, trust_remote_code=trust_remote_code)
-        chosen = _dtype(dtype if dtype is not None else torch_dtype, resolved)
+        chosen = _dtype(_one_dtype(dtype, torch_dtype), resolved)
         model = _on_meta(cls.auto_class, resolved, chosen, attn_implementation, trust_remote_code)
         _read_generation_settings(model, directory)
         named = str(described) if pretrained else None
@@ -132,22 +124,27 @@ def _nothing_named(class_name: str, keys: str) -> Diagnostic:
     )
 
 
+def _one_dtype(dtype: str | torch.dtype | None, torch_dtype: str | torch.dtype | None) -> str | torch.dtype | None:
+    """Return what the two names of one key say, which must be the same where both are given."""
+    given = [asked for asked in (dtype, torch_dtype) if asked is not None]
+    if len({dtype_name(str(asked)) or str(asked) for asked in given}) > 1:
+        message = f"`torch_dtype` is another name of `dtype`, and the two differ: `{torch_dtype}` and `{dtype}`"
+        raise InputError(Diagnostic("AM408", message, helps=("keep `dtype`",)))
+    return given[0] if given else None
+
+
 def _dtype(asked: str | torch.dtype | None, config: PreTrainedConfig) -> torch.dtype:
     if asked is None:
         return torch.float32
     if isinstance(asked, torch.dtype):
         return asked
-    if asked == "auto":
+    if dtype_name(str(asked)) == AUTO:
         return config.dtype if isinstance(config.dtype, torch.dtype) else torch.float32
-    found = _DTYPES.get(str(asked).removeprefix("torch."))
-    if found is None:
-        raise InputError(
-            Diagnostic(
-                "AM408",
-                f"`dtype` is `{asked}`, which parameters cannot have",
-                helps=did_you_mean(str(asked), _DTYPES) or (f"use one of auto, {', '.join(_DTYPES)}",),
-            )
-        )
+    name = dtype_name(str(asked))
+    if name not in FLOATS:
+        message = f"`dtype` is `{asked}`, which parameters cannot have"
+        raise InputError(Diagnostic("AM408", message, helps=(dtype_help(str(asked)),)))
+    found: torch.dtype = getattr(torch, name)
     return found
 
 

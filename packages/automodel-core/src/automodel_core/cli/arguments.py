@@ -18,10 +18,10 @@ from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import InputError
 from automodel_core.specs import RouteOption
 
-OPTIONS: Final = ("--config", "--plugin", "--help")
+OPTIONS: Final = ("--config", "--plugin", "--trust", "--help")
 LAUNCHER_COUNTS: Final = frozenset({"--nproc-per-node", "--nnodes"})
 LAUNCHER_OPTIONS: Final = frozenset({*LAUNCHER_COUNTS, "--node-rank", "--master-addr", "--master-port", "--standalone"})
-_WITH_VALUE: Final = {"-c": "config", "--config": "config", "--plugin": "plugin"}
+_WITH_VALUE: Final = {"-c": "config", "--config": "config", "--plugin": "plugin", "--trust": "trust"}
 _NUMBER: Final = re.compile(r"-(\d|\.\d|inf\b|\.inf\b)", re.IGNORECASE)
 
 
@@ -31,6 +31,8 @@ class RunArguments:
 
     config: str | None = None
     plugin_files: tuple[str, ...] = ()
+    trusted: tuple[str, ...] = ()
+    """Modules, files and directories that the user vouches for."""
     overrides: tuple[str, ...] = ()
     wants_help: bool = False
     flags: frozenset[str] = frozenset()
@@ -52,6 +54,7 @@ class _Splitter:
     values_given: dict[str, str] = attrs.field(factory=dict)
     configs: list[tuple[int, str]] = attrs.field(factory=list)
     plugin_files: list[str] = attrs.field(factory=list)
+    trusted: list[str] = attrs.field(factory=list)
     overrides: list[str] = attrs.field(factory=list)
     problems: list[Diagnostic] = attrs.field(factory=list)
     wants_help: bool = False
@@ -122,9 +125,12 @@ class _Splitter:
         else:
             self.position += 1
         if not value:
-            self.problems.append(Diagnostic("AM704", f"`{name}` needs a file", self.line.span(at)))
+            needed = "a module or a file" if name == "--trust" else "a file"
+            self.problems.append(Diagnostic("AM704", f"`{name}` needs {needed}", self.line.span(at)))
         elif _WITH_VALUE[name] == "plugin":
             self.plugin_files.append(value)
+        elif _WITH_VALUE[name] == "trust":
+            self.trusted.append(value)
         else:
             self.configs.append((at, value))
 
@@ -189,7 +195,7 @@ class _Splitter:
         self.position += 1
 
 
-_UNKNOWN_OPTION_HELP: Final = ("the options are `-c/--config FILE`, `--plugin FILE` and `-h/--help`",)
+_UNKNOWN_OPTION_HELP: Final = ("the options are `-c/--config FILE`, `--plugin FILE`, `--trust NAME` and `-h/--help`",)
 
 
 def split_run_arguments(
@@ -220,6 +226,7 @@ def split_run_arguments(
     return RunArguments(
         config=splitter.configs[0][1] if splitter.configs else None,
         plugin_files=tuple(splitter.plugin_files),
+        trusted=tuple(splitter.trusted),
         overrides=tuple(splitter.overrides),
         wants_help=splitter.wants_help,
         flags=frozenset(splitter.flags_given),

@@ -1,4 +1,4 @@
-"""``automodel config validate`` and ``config show``: configs checked or printed without a run."""
+"""``automodel config validate``, ``show`` and ``schema``: configs checked, printed or described without a run."""
 
 from __future__ import annotations
 
@@ -18,25 +18,29 @@ from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import EXIT_DONE, EXIT_WRONG_INPUT, InputError
 from automodel_core.plugins import Catalog
 from automodel_core.plugins.choosing import find_sections_unread, needed_sections
+from automodel_core.plugins.grants import trusting
 
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
 
-_ACTIONS: Final = ("validate", "show", "migrate")
-_FORMATS: Final = ("yaml", "json")
+_ACTIONS: Final = ("validate", "show", "schema", "migrate")
+_FORMATS: Final = ("yaml", "toml", "json")
 _SUFFIXES: Final = (".yaml", ".yml", ".toml")
 _USAGE: Final = f"""usage: {PROGRAM} config validate CFG... [--world-size N] [--json] [overrides...]
-       {PROGRAM} config show CFG [--provenance] [-o yaml|json] [overrides...]
+       {PROGRAM} config show CFG [--provenance | --changes] [-o yaml|toml|json] [overrides...]
        {PROGRAM} config migrate CFG [-o NEW]
+       {PROGRAM} config schema
 
 check configs, or print one as a run would see it: overrides applied, other spellings made canonical, defaults filled;
-or write a config of another system in our spelling
+or write a config of another system in our spelling; or print the JSON Schema of configs, for editors
 
 options:
   -c, --config FILE  a config; may be given without the option; a directory stands for every config in it
   --world-size N     how many ranks the run will have; WORLD_SIZE of the environment without it
+  --trust NAME       let targets be below this module or in this Python file; may be repeated
   --provenance       show where each value comes from
-  -o, --output KIND  yaml or json; of `migrate`, a new file
+  --changes          show what each override changed
+  -o, --output KIND  yaml, toml or json; of `migrate`, a new file
   --json             print diagnostics, or the config, as JSON
   -h, --help         show this text"""
 
@@ -49,12 +53,14 @@ def main(line: CommandLine, catalog: Catalog) -> int:
         return EXIT_DONE
     if action not in _ACTIONS:
         raise InputError(_unknown_action(line, action))
+    if action == "schema":
+        return _schema(line, catalog)
     arguments = split_run_arguments(
         _with_long_output(line),
         2,
         positional_config=True,
         several_configs=action == "validate",
-        flags=frozenset({"--json", "--provenance"}),
+        flags=frozenset({"--json", "--provenance", "--changes"}),
         values=frozenset({"--world-size", "--output"}),
     )
     if arguments.wants_help:
@@ -68,9 +74,25 @@ def main(line: CommandLine, catalog: Catalog) -> int:
         from automodel_core.cli.migrate_tool import migrate_config
 
         return migrate_config(arguments.config, arguments, catalog)
-    if action == "show":
-        return _show(arguments.config, arguments, catalog)
-    return _validate(_configs([arguments.config, *arguments.more_configs]), arguments, catalog)
+    with trusting(arguments.trusted):
+        if action == "show":
+            return _show(arguments.config, arguments, catalog)
+        return _validate(_configs([arguments.config, *arguments.more_configs]), arguments, catalog)
+
+
+def _schema(line: CommandLine, catalog: Catalog) -> int:
+    from automodel_core.config.json_schema import config_schema
+
+    arguments = split_run_arguments(line, 2)
+    if arguments.wants_help:
+        print(_USAGE)
+        return EXIT_DONE
+    if arguments.config is not None or arguments.overrides:
+        helps = ("it describes every config",)
+        raise InputError(Diagnostic("AM706", f"`{PROGRAM} config schema` takes no config", line.span(2), helps=helps))
+    print_plugin_problems(catalog)
+    print(json.dumps(config_schema(catalog.vocabulary()), indent=2))
+    return EXIT_DONE
 
 
 def _with_long_output(line: CommandLine) -> CommandLine:
@@ -117,28 +139,49 @@ def _verdict(config: str, valid: bool, diagnostics: Sequence[Diagnostic]) -> dic
 
 
 def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
-    from automodel_core.config.dump import dump_yaml
+    from automodel_core.config.changes import changes, changes_text
+    from automodel_core.config.inherited import inherited
     from automodel_core.config.provenance import origins, provenance_text
 
     kind = "json" if "--json" in arguments.flags else arguments.values.get("--output", "yaml")
     if kind not in _FORMATS:
-        helps = (*did_you_mean(kind, _FORMATS), "the kinds are `yaml` and `json`")
+        helps = (*did_you_mean(kind, _FORMATS), "the kinds are `yaml`, `toml` and `json`")
         raise InputError(Diagnostic("AM705", f"`--output {kind}` is no kind of output", helps=helps))
     config = _load(config_path, arguments, catalog)
     print_diagnostics(config.warnings)
     if "--provenance" in arguments.flags:
-        found = [{"key": one.key, "value": one.value, "from": str(one)} for one in origins(config)]
-        print(json.dumps(found, indent=2) if kind == "json" else provenance_text(config).rstrip("\n"))
+        known = (*origins(config), *inherited(config))
+        found = [{"key": one.key, "value": one.value, "from": str(one)} for one in known]
+        print(json.dumps(found, indent=2) if kind == "json" else provenance_text(known).rstrip("\n"))
         return EXIT_DONE
-    resolved = config.public()
-    print(json.dumps(resolved, indent=2) if kind == "json" else dump_yaml(resolved).rstrip("\n"))
+    if "--changes" in arguments.flags:
+        changed = [attrs.asdict(change) for change in changes(config)]
+        print(json.dumps(changed, indent=2) if kind == "json" else changes_text(config).rstrip("\n") or "no overrides")
+        return EXIT_DONE
+    print(_written(config, kind).rstrip("\n"))
     return EXIT_DONE
+
+
+def _written(config: RunConfig, kind: str) -> str:
+    """Return the resolved config as text. What is written as YAML or TOML loads to the same config."""
+    from automodel_core.config.dump import dump_yaml
+    from automodel_core.config.dump_toml import NotTomlError
+    from automodel_core.config.references import escape_references
+
+    if kind == "json":
+        return json.dumps(config.public(), indent=2)
+    if kind == "yaml":
+        return dump_yaml(escape_references(config.public()))
+    try:
+        return config.public_toml()
+    except NotTomlError as error:
+        raise InputError(Diagnostic("AM106", str(error), helps=("use `-o yaml`",))) from None
 
 
 def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_arguments: bool = False) -> RunConfig:
     from automodel_core.config.load import REQUIRED_SECTIONS, load_run_config
     from automodel_core.config.ranks import number_of_ranks
-    from automodel_core.config.rules import ARGUMENT_RULES, RULES
+    from automodel_core.config.rules import ARGUMENT_RULES, NOTES, RULES
 
     config = load_run_config(
         config_path,
@@ -146,7 +189,7 @@ def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_a
         vocabulary=catalog.vocabulary(),
         required=lambda document: needed_sections(document, None, catalog, REQUIRED_SECTIONS),
         world_size=number_of_ranks(arguments.values.get("--world-size")),
-        rules=(*RULES, *ARGUMENT_RULES) if with_arguments else RULES,
+        rules=(*RULES, *ARGUMENT_RULES, *NOTES) if with_arguments else (*RULES, *NOTES),
     )
     unread = find_sections_unread(config, catalog)
     if unread:
@@ -155,7 +198,7 @@ def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_a
 
 
 def _unknown_action(line: CommandLine, action: str | None) -> Diagnostic:
-    actions = "the actions are `validate`, `show` and `migrate`"
+    actions = "the actions are `validate`, `show`, `schema` and `migrate`"
     if action is None:
         return Diagnostic("AM702", f"`{PROGRAM} config` needs an action", line.end(), helps=(actions,))
     helps = (*did_you_mean(action, _ACTIONS), actions)

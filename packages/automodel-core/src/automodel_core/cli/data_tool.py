@@ -14,6 +14,7 @@ from automodel_core.diagnostics.render import use_colour
 from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import EXIT_DONE, InputError
 from automodel_core.plugins import Catalog
+from automodel_core.plugins.grants import trusting
 
 if TYPE_CHECKING:
     from automodel_core.data.preview import DataPreview
@@ -31,6 +32,7 @@ options:
   --rows N           how many samples to show (default: {_ROWS})
   --split NAME       train or validation (default: train)
   --plugin FILE      a Python file with hooks that override everything else; may be repeated
+  --trust NAME       let targets be below this module or in this Python file; may be repeated
   --json             print everything as JSON
   -h, --help         show this text"""
 
@@ -52,7 +54,8 @@ def main(line: CommandLine, catalog: Catalog) -> int:
     if arguments.config is None:
         helps = (f"write `{PROGRAM} data preview -c CFG`",)
         raise InputError(Diagnostic("AM708", "there is no config", line.end(), helps=helps))
-    preview = _preview(arguments, catalog, rows=_rows(arguments), split=_split(arguments))
+    with trusting(arguments.trusted):
+        preview = _preview(arguments, catalog, rows=_rows(arguments), split=_split(arguments))
     if "--json" in arguments.flags:
         print(json.dumps(preview.to_data(), indent=2, ensure_ascii=False))
     else:

@@ -14,6 +14,7 @@ from automodel_core.cli.tools import TOOLS
 from automodel_core.diagnostics.diagnostic import Diagnostic
 from automodel_core.errors import EXIT_DONE, EXIT_WRONG_INPUT, InputError
 from automodel_core.plugins import Catalog
+from automodel_core.plugins.grants import trusting
 
 _HELP_WORDS = ("-h", "--help")
 
@@ -54,8 +55,9 @@ def _run_route(catalog: Catalog, line: CommandLine) -> int:
     if arguments.config is None:
         usage = f"{PROGRAM} {line.words[0]} {line.words[1]} -c CFG"
         raise InputError(Diagnostic("AM708", "there is no config", line.end(), helps=(f"write `{usage}`",)))
-    catalog.vocabulary()  # What else the config will need of the plugins, so that a broken one is named first.
-    print_plugin_problems(catalog, but=reported)
-    main = load_main(owned)
-    code = main(arguments.config, overrides=arguments.overrides, plugins=(), plugin_files=arguments.plugin_files)
+    with trusting(arguments.trusted):
+        catalog.vocabulary()  # What else the config will need of the plugins, so that a broken one is named first.
+        print_plugin_problems(catalog, but=reported)
+        main = load_main(owned)
+        code = main(arguments.config, overrides=arguments.overrides, plugins=(), plugin_files=arguments.plugin_files)
     return EXIT_DONE if code is None else int(code)

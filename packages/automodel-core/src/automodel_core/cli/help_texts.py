@@ -13,6 +13,7 @@ from automodel_core.specs import Route
 _RUN_OPTIONS = (
     ("-c, --config FILE", "the config, YAML or TOML"),
     ("--plugin FILE", "a Python file with hooks that override everything else; may be repeated"),
+    ("--trust NAME", "let targets be below this module or in this Python file; may be repeated"),
     ("--a.b VALUE, a.b=VALUE", "override one key of the config"),
     ("~a.b", "remove one key of the config"),
     ("-h, --help", "show this text"),

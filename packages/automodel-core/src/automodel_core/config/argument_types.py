@@ -1,7 +1,7 @@
 """Does a value of the config fit the annotation of the parameter it is given to?
 
-Only simple annotations are judged: ``int``, ``float``, ``bool``, ``str``, ``None``, ``Literal``, ``torch.Tensor``, and
-unions, sequences and tuples of these. About any other the answer is "fits".
+Only simple annotations are judged: ``int``, ``float``, ``bool``, ``str``, ``None``, ``Literal``, ``torch.Tensor``,
+``torch.dtype``, and unions, sequences and tuples of these. About any other the answer is "fits".
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, Union, get_args, get_origin
 
 from automodel_core.config.component import Component
+from automodel_core.config.dtypes import dtype_name, is_dtype
 
 _ONE_TYPE = {int: "an int", float: "a number", bool: "true or false", str: "text", None: "null", type(None): "null"}
 _MAPPINGS = (dict, Mapping)
@@ -22,6 +23,13 @@ def mismatch(value: Any, annotation: Any) -> str | None:
     if _fits(value, annotation) is False:
         return _words(annotation)
     return None
+
+
+def asks_for_dtype(annotation: Any) -> bool:
+    """Return whether a parameter takes a dtype, perhaps among other things."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        return any(is_dtype(one) for one in get_args(annotation))
+    return is_dtype(annotation)
 
 
 def shown(value: Any) -> str:
@@ -42,6 +50,10 @@ def _fits(value: Any, annotation: Any) -> bool | None:
         return None
     if annotation in (None, type(None)):
         return value is None
+    if isinstance(value, str) and asks_for_dtype(annotation):
+        return dtype_name(value) is not None
+    if is_dtype(annotation):
+        return False
     if annotation is bool or annotation is str:
         return isinstance(value, annotation)
     if annotation is int:
@@ -88,6 +100,8 @@ def _words(annotation: Any) -> str:
     origin, inner = get_origin(annotation), get_args(annotation)
     if annotation in _ONE_TYPE:
         return _ONE_TYPE[annotation]
+    if is_dtype(annotation):
+        return "a dtype"
     if origin is Literal:
         return "one of " + ", ".join(f"`{one}`" for one in inner)
     if origin in (Union, types.UnionType):
@@ -103,6 +117,7 @@ def _words(annotation: Any) -> str:
 
 def _either(members: tuple[Any, ...]) -> str:
     """Join what a union asks for, without the tensor that a config cannot write when there is anything else."""
-    writable = [one for one in members if not _is_tensor(one)]
+    spelled = str if any(is_dtype(one) for one in members) else None  # such a text is the name of a dtype
+    writable = [one for one in members if not _is_tensor(one) and one is not spelled]
     said = members if set(writable) <= {type(None)} else writable
     return " or ".join(dict.fromkeys(_words(one) for one in said))

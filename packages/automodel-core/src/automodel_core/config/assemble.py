@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import attrs
 
-from automodel_core.config.component import TARGET_KEY, Component, ComponentReader, is_dotted
+from automodel_core.config.component import TARGET_KEY, Component, ComponentReader
 from automodel_core.config.nodes import Entry, MappingNode, Node, ScalarNode, replaced
 from automodel_core.config.overrides import known_keys
 from automodel_core.config.paths import Path, format_path
@@ -21,7 +21,7 @@ from automodel_core.config.structure import (
     WrongTypeError,
     structure_section,
 )
-from automodel_core.config.trust import target_problem
+from automodel_core.config.trust import is_name, loading_problem, target_problem
 from automodel_core.config.types import describe_type
 from automodel_core.config.vocabulary import Vocabulary
 from automodel_core.config.yaml_source import MOST_PROBLEMS
@@ -153,6 +153,7 @@ def _with_target(spec: SectionSpec, node: MappingNode, key_span: Span, document:
 
 def _target_problems(component: Component, vocabulary: Vocabulary) -> list[Diagnostic]:
     found = target_problem(component.target, component.target_span, vocabulary)
+    found = found or loading_problem(component.target, component.kwargs, component.key_spans)
     problems = [] if found is None else [found]
     for nested in component.nested():
         problems.extend(_target_problems(nested, vocabulary))
@@ -224,7 +225,11 @@ def _target_of_our_own(section: str, entry: Entry) -> Diagnostic:
 
 def _names_callable(key: str, node: Node) -> bool:
     return (isinstance(node, MappingNode) and TARGET_KEY in node.entries) or (
-        key.endswith("_fn") and isinstance(node, ScalarNode) and isinstance(node.value, str) and is_dotted(node.value)
+        key.endswith("_fn")
+        and isinstance(node, ScalarNode)
+        and isinstance(node.value, str)
+        and "." in node.value
+        and is_name(node.value)
     )
 
 

@@ -57,7 +57,7 @@ def fate_of_target(name: str, vocabulary: Vocabulary) -> Fate:
         if known.values is not None and name in known.values:
             section = known.key.removesuffix("._target_")
             return Fate("fallback" if known.note else "resolved", f"the section `{section}`", known.note)
-    if not is_never(name) and trusted_prefix(name, vocabulary) is not None:
+    if not is_never(name) and trusted_prefix(name, None, vocabulary) is not None:
         return Fate("resolved", name)
     return Fate("not available")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from automodel_core.config.file_targets import file_target, placed_target
 from automodel_core.config.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from automodel_core.config.paths import Path, format_path
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
@@ -106,7 +107,7 @@ class ComponentReader:
             return None
         spans = {str(key): entry.key_span for key, entry in node.entries.items() if key not in _OWN_KEYS}
         return Component(
-            str(target.value),
+            placed_target(str(target.value), target.span),
             kwargs,
             format_path(path),
             target.span,
@@ -166,12 +167,13 @@ class ComponentReader:
     def named(self, node: ScalarNode, path: Path) -> Component | None:
         """Return the callable that an argument such as ``collate_fn`` names by a dotted string."""
         name, value = path[-1], node.value
-        if isinstance(name, str) and name.endswith(_CALLABLE) and isinstance(value, str) and is_dotted(value):
-            return Component(value, {}, format_path(path), node.span, node.span, called=False)
+        if isinstance(name, str) and name.endswith(_CALLABLE) and isinstance(value, str) and names_callable(value):
+            placed = placed_target(value, node.span)
+            return Component(placed, {}, format_path(path), node.span, node.span, called=False)
         return None
 
 
-def is_dotted(text: str) -> bool:
-    """Return whether ``text`` is a name of at least two identifiers with dots between them."""
+def names_callable(text: str) -> bool:
+    """Return whether ``text`` is a name of at least two identifiers with dots between them, or one in a file."""
     parts = text.split(".")
-    return len(parts) > 1 and all(part.isidentifier() for part in parts)
+    return file_target(text) is not None or (len(parts) > 1 and all(part.isidentifier() for part in parts))

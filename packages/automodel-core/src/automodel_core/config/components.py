@@ -9,9 +9,11 @@ from typing import Any, Final
 
 import attrs
 
+from automodel_core.config.argument_types import asks_for_dtype
 from automodel_core.config.component import Component
-from automodel_core.config.signatures import argument_problems, arguments_of, spelled_for
-from automodel_core.config.targets import resolve_target
+from automodel_core.config.dtypes import AUTO, dtype_name
+from automodel_core.config.signatures import Arguments, argument_problems, arguments_of, spelled_for
+from automodel_core.config.targets import import_declared, resolve_target
 from automodel_core.config.vocabulary import Vocabulary
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
@@ -30,6 +32,8 @@ FED_BY = {"tokenizer_name_or_path": ("model", "name_or_path")}
 
 _ONLY_TAKE_ARGUMENTS: Final = ("optimizer", "lr_scheduler", "loss_fn")
 _LIBRARIES: Final = ("torch", "transformers")
+_NAMED_FOR_DTYPES: Final = ("dtype", "torch_dtype")
+"""Keyword arguments of callables that take any, such as ``from_pretrained``."""
 
 
 def component_problems(
@@ -103,8 +107,18 @@ def component_arguments(component: Component, vocabulary: Vocabulary, **extra: A
         raise InputError(problems)
     names = spelled_for(component, arguments, vocabulary)
     keywords = {names[key]: _built(value, vocabulary) for key, value in component.kwargs.items()}
+    keywords = {name: _with_dtype(name, value, arguments) for name, value in keywords.items()}
     keywords.update(extra)
     return keywords
+
+
+def _with_dtype(name: str, value: Any, arguments: Arguments) -> Any:
+    """Return torch's dtype for a text that spells one, where one is asked for: by annotation, or by name alone."""
+    by_name = name in _NAMED_FOR_DTYPES and name not in arguments.parameters
+    if not isinstance(value, str) or not (asks_for_dtype(arguments.annotations.get(name, Any)) or by_name):
+        return value
+    spelled = dtype_name(value)
+    return value if spelled in (None, AUTO) else import_declared(f"torch:{spelled}")
 
 
 def inherit_arguments(component: Component, *fallbacks: Component | None, vocabulary: Vocabulary) -> Component:
@@ -120,7 +134,7 @@ def inherit_arguments(component: Component, *fallbacks: Component | None, vocabu
         if fallback is None:
             continue
         for name in arguments.parameters:
-            key = _key_that_feeds(name, fallback)
+            key = key_that_feeds(name, fallback)
             if name not in kwargs and key is not None:
                 kwargs[name] = fallback.kwargs[key]
                 if key in fallback.key_spans:
@@ -128,7 +142,8 @@ def inherit_arguments(component: Component, *fallbacks: Component | None, vocabu
     return attrs.evolve(component, kwargs=kwargs, key_spans=spans)
 
 
-def _key_that_feeds(name: str, fallback: Component) -> str | None:
+def key_that_feeds(name: str, fallback: Component) -> str | None:
+    """Return the key of ``fallback`` that an argument takes its value from, or ``None``."""
     if name in fallback.kwargs:
         return name
     path, key = FED_BY.get(name, ("", ""))

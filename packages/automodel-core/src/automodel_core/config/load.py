@@ -17,6 +17,7 @@ from automodel_core.config.references import resolve_references
 from automodel_core.config.retired import without_retired
 from automodel_core.config.rules import RULES, Rule, Situation, apply_rules
 from automodel_core.config.run_config import RunConfig, default_section
+from automodel_core.config.swapped_targets import swapped_targets
 from automodel_core.config.vocabulary import Vocabulary, core_vocabulary
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
@@ -67,9 +68,16 @@ def load_run_config(
         extras=assembled.extras,
         source=None if isinstance(source, Mapping) else Path(source),
         overrides=overridden.applied,
+        before=written.document,
         renamed=(*written.renamed, *respelled.renamed, *current.retired),
     )
-    found = apply_rules(rules, Situation(config, world_size), assembled.broken)
+    swapped = swapped_targets(config)
+    found = [
+        finding
+        for finding in apply_rules(rules, Situation(config, world_size), assembled.broken)
+        if not any(finding.span in swap.left_over for swap in swapped)
+    ]
+    problems.extend(swap.problem for swap in swapped)
     problems.extend(finding for finding in found if finding.severity == "error")
     if problems:
         raise InputError(_without_echoes(problems))

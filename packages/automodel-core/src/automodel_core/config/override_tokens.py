@@ -21,7 +21,7 @@ from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
 from automodel_core.errors import InputError
 
 COMMAND_LINE = "<command line>"
-KNOWN_FLAGS = ("--config", "--help", "--plugin", "--nproc-per-node", "--nnodes", "--version")
+KNOWN_FLAGS = ("--config", "--help", "--plugin", "--trust", "--nproc-per-node", "--nnodes", "--version")
 
 Operation = Literal["set", "add", "delete"]
 _QUOTED = "'\""

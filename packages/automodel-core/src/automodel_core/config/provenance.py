@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -21,9 +21,13 @@ class Origin:
     value: Any
     place: Span | None
     written_as: str | None = None
+    taken_from: str | None = None
+    """The key of another section that lends its value."""
 
     def __str__(self) -> str:
         said = "default" if self.place is None else str(self.place)
+        if self.taken_from is not None:
+            return f"{said}, taken from `{self.taken_from}`"
         return said if self.written_as is None else f"{said}, written as `{self.written_as}`"
 
 
@@ -37,9 +41,9 @@ def origins(config: RunConfig) -> tuple[Origin, ...]:
     )
 
 
-def provenance_text(config: RunConfig) -> str:
+def provenance_text(found: Iterable[Origin]) -> str:
     """Return a line for each value: ``key = value  # place``, the places under each other."""
-    lines = [(f"{origin.key} = {dump_value(origin.value)}", str(origin)) for origin in origins(config)]
+    lines = [(f"{origin.key} = {dump_value(origin.value)}", str(origin)) for origin in found]
     width = min(max((len(text) for text, _ in lines), default=0), 72)
     return "".join(f"{text:<{width}}  # {place}\n" for text, place in lines)
 

@@ -6,8 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-import attrs
-
 from automodel_core.config.nodes import Entry, Key, MappingNode, Node, ScalarNode, SequenceNode
 from automodel_core.config.paths import Step, format_path
 from automodel_core.config.yaml_source import DEEPEST, LARGEST_TREE
@@ -32,20 +30,6 @@ class PythonPlaces:
         text = f"{name} = {shown}"
         start = len(name) + 4
         return Span(PYTHON_SOURCE, 1, 1, len(name) + 1, text), Span(PYTHON_SOURCE, 1, start, len(text) + 1, text)
-
-
-@attrs.frozen(eq=False)
-class LinePlaces:
-    """Knows some paths; what is below a known path has the place of that path."""
-
-    source: str
-    known: Mapping[tuple[Step, ...], tuple[Span, Span]]
-
-    def spans(self, path: tuple[Step, ...], value: object) -> tuple[Span, Span]:
-        for length in range(len(path), 0, -1):
-            if path[:length] in self.known:
-                return self.known[path[:length]]
-        return Span(self.source, 1, 1, 1), Span(self.source, 1, 1, 1)
 
 
 def nodes_from_data(data: Mapping[Any, Any], places: Places | None = None) -> MappingNode:

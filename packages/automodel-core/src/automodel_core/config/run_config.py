@@ -11,6 +11,7 @@ import attrs
 from automodel_core.config.aliases import RenamedKey
 from automodel_core.config.component import Component
 from automodel_core.config.dump import dump_yaml
+from automodel_core.config.dump_toml import dump_toml
 from automodel_core.config.nodes import MappingNode
 from automodel_core.config.override_tokens import Override
 from automodel_core.config.references import escape_references
@@ -40,6 +41,8 @@ class RunConfig:
     """What stands under keys without a meaning of ours, ``x-…``, ``_…`` and ``ci``, as plain data."""
     source: Path | None = None
     overrides: tuple[Override, ...] = attrs.field(default=(), repr=False)
+    before: MappingNode | None = attrs.field(default=None, repr=False)
+    """The config in our spelling before the overrides."""
     renamed: tuple[RenamedKey, ...] = attrs.field(default=(), repr=False)
     warnings: tuple[Diagnostic, ...] = attrs.field(default=(), repr=False)
 
@@ -76,9 +79,31 @@ class RunConfig:
         data: dict[str, Any] = without_secrets(self.resolved())
         return data
 
+    def public_toml(self) -> str:
+        """Return :meth:`public` as TOML, where the text "none" stands for a null that is not a field's default.
+
+        Raises:
+            NotTomlError: for what TOML has no form for, such as a null in a list.
+        """
+        data = self.public()
+        for key, value in self.sections.items():
+            if key in data and attrs.has(type(value)) and not isinstance(value, Component):
+                _say_none(data[key], value)
+        return dump_toml({key: escape_references(value) for key, value in data.items()})
+
     def to_yaml(self) -> str:
         """Return :meth:`resolved` as YAML that loads to the same config."""
         return dump_yaml(escape_references(self.resolved()))
+
+
+def _say_none(data: dict[str, Any], section: Any) -> None:
+    """Write the word for null where leaving the key out would mean another default."""
+    for field in attrs.fields(type(section)):
+        value = getattr(section, field.name)
+        if attrs.has(type(value)):
+            _say_none(data[field.name], value)
+        elif value is None and field.default is not None:
+            data[field.name] = "none"
 
 
 def default_section(reference: str) -> Any:

@@ -17,6 +17,11 @@ def is_inert(key: object) -> bool:
     return isinstance(key, str) and (key.startswith(("x-", "_")) or key in INERT_KEYS)
 
 
+def is_silent(key: object) -> bool:
+    """Return whether a key says by its name that it has no meaning here."""
+    return isinstance(key, str) and key.startswith("x-")
+
+
 @functools.cache
 def load_schema(reference: str) -> type:
     """Import ``"module:Class"``, an attrs class."""

@@ -11,8 +11,9 @@ from typing import Any, Final, Union
 import attrs
 
 from automodel_core.config.aliases import old_names
-from automodel_core.config.argument_types import mismatch, shown
+from automodel_core.config.argument_types import asks_for_dtype, mismatch, shown
 from automodel_core.config.component import Component
+from automodel_core.config.dtypes import dtype_help
 from automodel_core.config.vocabulary import Vocabulary
 from automodel_core.diagnostics import Diagnostic, did_you_mean
 
@@ -124,10 +125,12 @@ def _wrong_values(component: Component, names: Mapping[str, str], arguments: Arg
     problems = []
     for key, value in component.kwargs.items():
         span = component.key_spans.get(key, component.span)
-        expected = mismatch(value, arguments.annotations.get(names[key], Any))
+        annotation = arguments.annotations.get(names[key], Any)
+        expected = mismatch(value, annotation)
         if expected is not None:
             message = f"`{key}` of `{component.target}` must be {expected}, got {shown(value)}"
-            problems.append(Diagnostic("AM211", message, span, f"not {expected}"))
+            helps = (dtype_help(value),) if isinstance(value, str) and asks_for_dtype(annotation) else ()
+            problems.append(Diagnostic("AM211", message, span, f"not {expected}", helps))
         elif component.path in _WITH_FINITE_NUMBERS and isinstance(value, float) and not math.isfinite(value):
             message = f"`{component.target}` refuses these arguments: `{key}` is {value}"
             problems.append(Diagnostic("AM212", message, span, "not a finite number"))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Union
 
+from automodel_core.config.file_targets import file_target
 from automodel_core.config.signatures import Arguments
 
 _MOST_MODULES: Final = 16
@@ -19,6 +21,7 @@ _MOST_MODULES: Final = 16
 _KEEP_SIGNATURE: Final = frozenset({"classmethod", "staticmethod", "abstractmethod", "override"})
 _TYPES: Final[dict[str, Any]] = {"int": int, "float": float, "str": str, "bool": bool, "None": None}
 _TENSOR: Final = type("Tensor", (), {"__module__": "torch", "__qualname__": "Tensor"})
+_DTYPE: Final = type("dtype", (), {"__module__": "torch", "__qualname__": "dtype"})
 
 Definition = ast.FunctionDef | ast.ClassDef
 
@@ -31,8 +34,11 @@ class _Found:
 
 
 def arguments_in_source(target: str) -> Arguments | None:
-    """Return what ``target`` takes by keyword: a dotted name, or ``"module:attribute"``."""
-    module, attributes = _split(target.replace(":", "."))
+    """Return what ``target`` takes by keyword: a dotted name, ``"module:attribute"``, or one of a file."""
+    file = file_target(target)
+    module, attributes = (
+        _split(target.replace(":", ".")) if file is None else (str(file.path), file.attribute.split("."))
+    )
     if module is None or not attributes:
         return None
     found = _named(module, attributes[0], set())
@@ -69,6 +75,8 @@ def _split(dotted: str) -> tuple[str | None, list[str]]:
 @lru_cache(maxsize=512)
 def _file(module: str) -> Path | None:
     """Return the source of a module, found from where its top-level package lies: importing nothing."""
+    if os.path.isabs(module):  # the file of a target, which is a module by itself
+        return Path(module) if os.path.isfile(module) else None
     root, *inner = module.split(".")
     try:
         spec = importlib.util.find_spec(root)
@@ -132,6 +140,8 @@ def _imported(statement: ast.ImportFrom, module: str, name: str, seen: set[str])
 def _imported_from(module: str, statement: ast.ImportFrom) -> str | None:
     if statement.level == 0:
         return statement.module
+    if os.path.isabs(module):
+        return None
     file = _file(module)
     inside = file is not None and file.name == "__init__.py"
     parts = module.split(".")
@@ -205,6 +215,8 @@ def _type_of(node: ast.expr | None) -> Any:
         return None
     if isinstance(node, ast.Name | ast.Attribute):
         name = _name_of(node)
+        if _is_torch_dtype(node):
+            return _DTYPE
         return _TENSOR if name == "Tensor" else _TYPES.get(name, Any)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _union([_type_of(node.left), _type_of(node.right)])
@@ -213,6 +225,10 @@ def _type_of(node: ast.expr | None) -> Any:
         extra = [None] if _name_of(node.value) == "Optional" else []
         return _union([*(_type_of(member) for member in members), *extra])
     return Any
+
+
+def _is_torch_dtype(node: ast.expr) -> bool:
+    return ast.unparse(node) == "torch.dtype"
 
 
 def _union(members: list[Any]) -> Any:

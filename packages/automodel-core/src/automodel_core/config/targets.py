@@ -9,7 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from automodel_core.config.component import Component
-from automodel_core.config.trust import declared_owner, defined_in, is_never, target_problem, trusted_prefix
+from automodel_core.config.file_targets import file_target, import_file
+from automodel_core.config.trust import below, declared_owner, defined_in, is_never, target_problem, trusted_prefix
 from automodel_core.config.vocabulary import CONSTANT, Vocabulary
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
 from automodel_core.errors import InputError
@@ -67,9 +68,13 @@ def _declared(owner: str, target: str, span: Span | None, vocabulary: Vocabulary
 
 
 def _trusted(target: str, span: Span | None, vocabulary: Vocabulary) -> Any:
-    prefix = trusted_prefix(target, vocabulary)
-    assert prefix is not None
-    module, rest = _deepest_module(target, prefix, span)
+    file = file_target(target)
+    if file is None:
+        prefix = trusted_prefix(target, span, vocabulary)
+        assert prefix is not None
+        module, rest = _deepest_module(target, prefix, span)
+    else:
+        module, rest = import_file(file, span), file.attribute.split(".")
     found: Any = module
     for name in rest:
         if not hasattr(found, name):
@@ -80,7 +85,7 @@ def _trusted(target: str, span: Span | None, vocabulary: Vocabulary) -> Any:
         if isinstance(found, ModuleType):
             message = f"`{target}` goes through `{name}`, which is a module that `{module.__name__}` only imports"
             raise InputError(Diagnostic("AM204", message, span, "refused", (f"it is `{found.__name__}`",)))
-    if callable(found):
+    if callable(found) and not below(defined_in(found), module.__name__):
         _check_origin(target, found, span, vocabulary)
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import attrs
 
@@ -27,6 +28,8 @@ class Vocabulary:
     trusted: tuple[TrustedPrefix, ...] = ()
     key_aliases: tuple[KeyAlias, ...] = ()
     retired_keys: tuple[RetiredKey, ...] = ()
+    files: Mapping[Path, Path | None] = attrs.field(factory=dict)
+    """Python files that may be imported as targets, and the directory whose configs may not, as of a prefix."""
 
     def with_plugins(
         self,
@@ -36,6 +39,7 @@ class Vocabulary:
         trusted: tuple[TrustedPrefix, ...] = (),
         key_aliases: tuple[KeyAlias, ...] = (),
         retired_keys: tuple[RetiredKey, ...] = (),
+        files: Mapping[Path, Path | None] | None = None,
     ) -> Vocabulary:
         """Return this vocabulary with more in it. Who owns a name twice is the catalog's business, not checked here."""
         return Vocabulary(
@@ -44,6 +48,7 @@ class Vocabulary:
             trusted=(*self.trusted, *trusted),
             key_aliases=(*self.key_aliases, *key_aliases),
             retired_keys=(*self.retired_keys, *retired_keys),
+            files={**self.files, **(files or {})},
         )
 
 
@@ -122,6 +127,26 @@ CORE_TARGETS = (
         note="torch's AdamW does the same step, without compressed state: it needs more memory",
     ),
     TargetSpec("torch.nn.CrossEntropyLoss", "torch.nn:CrossEntropyLoss", "loss", ("CrossEntropyLoss",)),
+    *(
+        TargetSpec(f"transformers.get_{name}", f"transformers.optimization:get_{name}", "lr_scheduler")
+        for name in (
+            "constant_schedule",
+            "constant_schedule_with_warmup",
+            "linear_schedule_with_warmup",
+            "cosine_schedule_with_warmup",
+            "cosine_with_hard_restarts_schedule_with_warmup",
+            "cosine_with_min_lr_schedule_with_warmup",
+            "polynomial_decay_schedule_with_warmup",
+            "inverse_sqrt_schedule",
+            "wsd_schedule",
+        )
+    ),
+    TargetSpec("transformers.Adafactor", "transformers.optimization:Adafactor", "optimizer"),
+    # By name and not as a prefix: below `torch.utils.data` there are decoders that unpickle.
+    *(
+        TargetSpec(f"torch.utils.data.{name}", f"torch.utils.data:{name}", "dataset")
+        for name in ("TensorDataset", "StackDataset", "ConcatDataset", "ChainDataset", "Subset")
+    ),
     *(TargetSpec(f"torch.{name}", f"torch:{name}", CONSTANT) for name in ("float32", "float64", "float16", "bfloat16")),
 )
 

@@ -20,6 +20,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM112": "an override has no place in the config",
         "AM113": "a key is overridden twice",
         "AM114": "the value of an override cannot be read",
+        "AM115": "an override changes a target and leaves arguments that it does not take",
         "AM120": "a reference names a key that is not there",
         "AM121": "an environment variable is not set",
         "AM122": "references go in a circle",
@@ -54,6 +55,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM211": "a value is not what an argument of a target asks for",
         "AM212": "a target refuses its arguments",
         "AM213": "a target cannot be used as a run uses it",
+        "AM215": "an argument would load code or pickles",
         "AM217": "an argument of another system that has no counterpart",
         # AM3xx: data.
         "AM301": "data cannot be read",
@@ -174,6 +176,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM610": "the project file is wrong",
         "AM611": "a plugin file cannot be loaded",
         "AM612": "a plugin file has no plugin",
+        "AM613": "the plugins of a project file are not loaded",
+        "AM614": "what is to be trusted is not there",
         "AM620": "an unknown recipe",
         "AM621": "the recipe of a run is not known",
         "AM622": "the recipe of the config is not the one that runs",
@@ -213,6 +217,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM931": "the cache cannot be written",
         "AM933": "what is measured was trained on",
         "AM932": "samples are longer than the model was made for",
+        "AM940": "a top-level key that nothing reads",
     }
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,6 +13,7 @@ from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import InputError
 from automodel_core.plugins.declarations import DECLARED_TYPES, DeclarationFault, ask
 from automodel_core.plugins.domains import RESERVED_COMMANDS
+from automodel_core.plugins.grants import granted
 from automodel_core.plugins.installed import SLOW_SECONDS, InstalledPlugin, load_installed_plugins
 from automodel_core.plugins.layers import Layer
 from automodel_core.plugins.ownership import Conflict, Owned, claim
@@ -115,9 +117,24 @@ class Catalog:
 
     @property
     def trusted(self) -> tuple[TrustedPrefix, ...]:
-        """Module prefixes that installed plugins and the project file vouch for."""
+        """Module prefixes that installed plugins, the project file and the user vouch for."""
         declared = [spec for _, spec in self._of_type("targets", TrustedPrefix)]
-        return tuple(dict.fromkeys([*declared, *map(TrustedPrefix, self.settings.project.trusted)]))
+        named = [name for name in self.settings.project.trusted if not name.endswith(".py")]
+        project = [TrustedPrefix(name, unless_below=self._unless_below()) for name in named]
+        return tuple(dict.fromkeys([*declared, *project, *map(TrustedPrefix, granted().modules)]))
+
+    @property
+    def trusted_files(self) -> Mapping[Path, Path | None]:
+        """Python files that the project file and the user vouch for, with the directory as of a prefix."""
+        directory = self.settings.project.directory
+        named = [name for name in self.settings.project.trusted if name.endswith(".py")]
+        project = {} if directory is None else {(directory / n).resolve(): self._unless_below() for n in named}
+        return {**project, **dict.fromkeys(granted().files)}
+
+    def _unless_below(self) -> Path | None:
+        """Return the directory whose configs the project file cannot vouch for, unless the user does."""
+        directory = self.settings.project.directory
+        return None if directory is None or granted().include(directory) else directory
 
     @property
     def assets(self) -> Mapping[str, Owned[AssetSpec]]:
@@ -139,6 +156,7 @@ class Catalog:
             sections=self._without_core_names("section", self.sections, core.sections),
             targets=self._without_core_names("target", self.targets, core.targets),
             trusted=self.trusted,
+            files=self.trusted_files,
             key_aliases=tuple(self._without_core_names("key alias", self.key_aliases, core_aliases).values()),
             retired_keys=self.retired_keys,
         )

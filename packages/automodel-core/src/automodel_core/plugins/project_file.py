@@ -1,7 +1,8 @@
 """The project file: ``[tool.automodel]`` in the current directory's ``pyproject.toml``, or ``automodel.toml`` there.
 
 Only the directory the user works in counts. A file beside a config does not: a config that was downloaded with a
-directory could otherwise vouch for itself.
+directory could otherwise vouch for itself. Where the two are one, and for configs below it, what the file trusts and
+what it loads count only when the user names the directory himself (``--trust .``, or ``AUTOMODEL_TRUST``).
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from typing import Any, Final
 
 import attrs
 
+from automodel_core.config.containment import lies_in
 from automodel_core.diagnostics.diagnostic import Diagnostic, Span
 from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import InputError
+from automodel_core.plugins.grants import TRUST_VARIABLE, granted
 
 FILE_NAME: Final = "automodel.toml"
 TABLE: Final = "tool.automodel"
@@ -29,6 +32,28 @@ class ProjectFile:
     disable: tuple[str, ...] = ()
     plugins: tuple[Path, ...] = ()
     trusted: tuple[str, ...] = ()
+    """Modules, and Python files relative to the project file."""
+
+    @property
+    def directory(self) -> Path | None:
+        """Where the file lies, whole."""
+        return None if self.path is None else self.path.resolve().parent
+
+
+def check_project_plugins(project: ProjectFile, config: Path | None) -> None:
+    """Raise :class:`InputError`, AM613, when the project file has plugins and cannot vouch for ``config``."""
+    directory = project.directory
+    if not project.plugins or directory is None or config is None or granted().include(directory):
+        return
+    if lies_in(config, directory):
+        assert project.path is not None
+        message = f"the plugins of `{project.path.name}` are not loaded: `{config}` may have come with it"
+        helps = (f"if both are yours, add `--trust {_shown(directory)}`, or set {TRUST_VARIABLE}={directory}",)
+        raise InputError(Diagnostic("AM613", message, _span_of(project.path, "plugins"), "not loaded", helps))
+
+
+def _shown(directory: Path) -> str:
+    return "." if directory == Path.cwd() else str(directory)
 
 
 def read_project_file(directory: Path) -> ProjectFile:

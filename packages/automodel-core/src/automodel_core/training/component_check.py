@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-import attrs
-
 from automodel_core.config import Component, RunConfig
 from automodel_core.config.components import component_problems, inherit_arguments
+from automodel_core.config.inherited import lenders
 from automodel_core.config.rules.arguments import PROVIDED
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
-
-_FALLBACKS: Final = {"dataset": ("model",), "validation_dataset": ("dataset", "model")}
-"""Sections that a section's missing arguments come from, the first first."""
 
 
 def complete_component(config: RunConfig, section: str) -> Component | None:
@@ -21,17 +15,8 @@ def complete_component(config: RunConfig, section: str) -> Component | None:
     component: Component | None = getattr(config, section)
     if component is None:
         return None
-    fallbacks = [_fallback(config, name) for name in _FALLBACKS.get(section, ())]
+    fallbacks = lenders(config, section)
     return inherit_arguments(component, *fallbacks, vocabulary=config.vocabulary) if fallbacks else component
-
-
-def _fallback(config: RunConfig, section: str) -> Component | None:
-    """Return the component of ``section``; of the model, with the tokenizer's place where the config names another."""
-    component: Component | None = getattr(config, section)
-    tokenizer = config.tokenizer.name_or_path
-    if section == "model" and component is not None and tokenizer is not None:
-        return attrs.evolve(component, kwargs={**component.kwargs, "name_or_path": tokenizer})
-    return component
 
 
 def check_components(config: RunConfig) -> None:

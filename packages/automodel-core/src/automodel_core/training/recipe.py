@@ -29,6 +29,7 @@ from automodel_core.plugins.choosing import declared_recipe, unread_sections
 from automodel_core.plugins.core_defaults import load_core_defaults
 from automodel_core.plugins.hook_table import hook_table
 from automodel_core.plugins.loading import find_recipe, load_recipe_class
+from automodel_core.plugins.project_file import check_project_plugins
 from automodel_core.specs import NOTHING
 from automodel_core.training.batch_keys import check_model_inputs
 from automodel_core.training.batches import Batch, StepLoss, add_losses
@@ -333,6 +334,7 @@ def make_recipe(
     if unread:
         raise InputError(unread)
     warn([w for w in config.warnings if recipe_class.trains or w.code in SPELLING_WARNINGS])
+    check_project_plugins(catalog.settings.project, config.source)
     recipe = recipe_class(config)
     recipe.host = run_host(
         recipe,

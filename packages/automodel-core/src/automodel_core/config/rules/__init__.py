@@ -13,6 +13,7 @@ from automodel_core.config.rules.intervals import (
     warmup_beyond_end,
 )
 from automodel_core.config.rules.layout import layout
+from automodel_core.config.rules.meaningless import keys_without_meaning
 from automodel_core.config.rules.rule import Rule, Situation, apply_rules
 from automodel_core.config.rules.spelling import notes_of_aliases
 from automodel_core.config.rules.validation import cadence_without_validation_data, validation_data_without_cadence
@@ -35,4 +36,7 @@ RULES: tuple[Rule, ...] = (
 ARGUMENT_RULES = (Rule(component_arguments),)
 """What a run asks the imported targets themselves, asked of their sources where nothing is to be imported."""
 
-__all__ = ["ARGUMENT_RULES", "RULES", "Rule", "Situation", "apply_rules"]
+NOTES = (Rule(keys_without_meaning),)
+"""What is said to who asks about a config, and not at each run of it."""
+
+__all__ = ["ARGUMENT_RULES", "NOTES", "RULES", "Rule", "Situation", "apply_rules"]

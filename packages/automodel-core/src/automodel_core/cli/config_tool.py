@@ -18,6 +18,7 @@ from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import EXIT_DONE, EXIT_WRONG_INPUT, InputError
 from automodel_core.plugins import Catalog
 from automodel_core.plugins.choosing import find_sections_unread, needed_sections
+from automodel_core.plugins.loading import find_recipe
 
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
@@ -142,6 +143,8 @@ def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_a
         world_size=number_of_ranks(arguments.values.get("--world-size")),
         rules=(*RULES, *ARGUMENT_RULES) if with_arguments else RULES,
     )
+    if config.recipe is not None:
+        find_recipe(config.recipe, catalog, config.span("recipe"))
     unread = find_sections_unread(config, catalog)
     if unread:
         raise InputError(unread)

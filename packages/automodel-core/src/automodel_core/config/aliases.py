@@ -6,12 +6,13 @@ same meaning has a line of advice instead.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 
 import attrs
 
 from automodel_core.config.nodes import MappingNode, Node, ScalarNode, removed, replaced
-from automodel_core.config.paths import Path, format_path, parse_path
+from automodel_core.config.paths import Path, parse_path
 from automodel_core.diagnostics import Diagnostic, Span
 from automodel_core.specs import KeyAlias
 
@@ -72,11 +73,9 @@ def canonical_keys(document: MappingNode, aliases: Iterable[KeyAlias]) -> Canoni
             continue
         root: Node = removed(document, old)
         if present is None or _is_null(present.node):
-            try:
+            # Where the section is no mapping, that is what is wrong, and it is said when the section is read.
+            with contextlib.suppress(LookupError):
                 root = replaced(root, new, entry.node, entry.key_span)
-            except LookupError as error:
-                problems.append(_no_place(alias, entry.key_span, str(error)))
-                continue
         assert isinstance(root, MappingNode)
         document = root
         renamed.append(RenamedKey(alias.old, alias.new, entry.key_span, alias.note))
@@ -122,14 +121,4 @@ def _conflict(alias: KeyAlias, old: Span, new: Span) -> Diagnostic:
         old,
         f"`{alias.new}` is written at {new}",
         (f"keep `{alias.new}`",),
-    )
-
-
-def _no_place(alias: KeyAlias, span: Span, step: str) -> Diagnostic:
-    return Diagnostic(
-        "AM130",
-        f"`{alias.old}` is another spelling of `{alias.new}`, which cannot be set: `{step}` has no mapping to be in",
-        span,
-        "",
-        (f"make `{format_path(parse_path(alias.new)[:-1])}` a mapping",),
     )

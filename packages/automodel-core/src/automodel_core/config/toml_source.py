@@ -11,6 +11,7 @@ from automodel_core.config.nodes import MappingNode
 from automodel_core.config.paths import Step
 from automodel_core.config.python_source import LinePlaces, nodes_from_data
 from automodel_core.config.text import SourceText
+from automodel_core.config.toml_mistakes import toml_help
 from automodel_core.diagnostics import Diagnostic, Span
 from automodel_core.errors import InputError
 
@@ -47,7 +48,9 @@ def _syntax_error(source: SourceText, error: ValueError) -> Diagnostic:
     line, column = (int(place[1]) - 1, int(place[2]) - 1) if place else (len(source.lines) - 1, 0)
     said = _PLACE.sub("", message).removesuffix(" (at end of document)")
     span = source.span(line, column, line, column + 1)
-    return Diagnostic("AM102", f"`{source.name}` is not valid TOML: {said[:1].lower()}{said[1:]}", span)
+    return Diagnostic(
+        "AM102", f"`{source.name}` is not valid TOML: {said[:1].lower()}{said[1:]}", span, "", toml_help(said)
+    )
 
 
 def _scan(source: SourceText) -> dict[tuple[Step, ...], tuple[Span, Span]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from automodel_core.config.vocabulary import PRETRAINED, Vocabulary
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
+from automodel_core.specs import TrustedPrefix
 
 NEVER_MODULES = (
     *("builtins", "os", "posix", "nt", "posixpath", "sys", "subprocess", "_posixsubprocess", "shutil", "pty", "socket"),
@@ -73,7 +74,13 @@ def target_problem(target: str, span: Span | None, vocabulary: Vocabulary) -> Di
         helps = ("it can load or run arbitrary code, so no setting allows it",)
         return Diagnostic("AM204", f"`{target}` is never allowed as a target", span, "refused, not imported", helps)
     if any(part.startswith("__") for part in target.split(".")):
-        return Diagnostic("AM204", f"`{target}` names an internal attribute", span, "refused, not imported")
+        return Diagnostic(
+            "AM204",
+            f"`{target}` names an internal attribute",
+            span,
+            "refused, not imported",
+            ("name the class or the function itself",),
+        )
     if trusted_prefix(target, vocabulary) is not None:
         return None
     return _not_trusted(target, span, vocabulary)
@@ -85,7 +92,7 @@ def _not_trusted(target: str, span: Span | None, vocabulary: Vocabulary) -> Diag
     if "." not in target:
         helps = (*known, "write the dotted name of a callable")
         return Diagnostic("AM203", f"no target is called `{target}`", span, "unknown short name", helps)
-    vouched = sorted({entry.prefix for entry in vocabulary.trusted if below(entry.prefix, root)})
+    vouched = sorted({_shown(entry) for entry in vocabulary.trusted if below(entry.prefix, root)})
     if not vouched and any(below(name, root) for name in vocabulary.targets):
         message = f"`{target}` is not available: nothing installed declares it"
         return Diagnostic("AM210", message, span, "not available", known)
@@ -94,6 +101,10 @@ def _not_trusted(target: str, span: Span | None, vocabulary: Vocabulary) -> Diag
         allow = f"below `{root}`, these are trusted: " + ", ".join(f"`{prefix}`" for prefix in vouched)
     message = f"`{target}` is not trusted, so it was not imported"
     return Diagnostic("AM203", message, span, "neither declared nor below a trusted module", (*known, allow))
+
+
+def _shown(entry: TrustedPrefix) -> str:
+    return f"{entry.prefix}….from_pretrained" if entry.kind == PRETRAINED else entry.prefix
 
 
 def _same_last_name(target: str, vocabulary: Vocabulary) -> tuple[str, ...]:

@@ -46,7 +46,10 @@ def tp_within_nvlink_domain(request: LayoutRequest) -> Iterator[Finding]:
     message = f"tp {request.tp} leaves the {domain} ranks that NVLink joins"
     reason = "it sends activations twice in every layer, which the network between nodes makes slow"
     fitting = divisors(domain, most=request.tp)
-    helps = (f"tp {fitting[-1]} stays within; raise pp instead", "or say that NVLink joins more: `nvlink_domain: 72`")
+    helps = (
+        f"tp {fitting[-1]} stays within; raise pp instead",
+        "or say that NVLink joins more: `nvlink_domain_size: 72`",
+    )
     yield Finding("tp_within_nvlink_domain", "warning", message, reason, ("tp",), helps)
 
 

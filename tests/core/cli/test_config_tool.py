@@ -171,3 +171,8 @@ def test_secrets_are_not_shown(config: Path, capsys: pytest.CaptureFixture[str])
         assert "def456" not in out
         assert "ghi" in out
         assert out.count("********") == 2
+
+
+def test_a_name_that_no_file_can_have_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "validate", "x" * 5000]) == 2
+    assert "[AM100]" in capsys.readouterr().err

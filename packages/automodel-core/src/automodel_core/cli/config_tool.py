@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -78,7 +79,7 @@ def _configs(named: Sequence[str]) -> list[str]:
     found: list[str] = []
     for name in named:
         path = Path(name)
-        inside = sorted(str(p) for p in path.rglob("*") if p.suffix in _SUFFIXES) if path.is_dir() else []
+        inside = sorted(str(p) for p in path.rglob("*") if p.suffix in _SUFFIXES) if os.path.isdir(name) else []
         found.extend(inside or [name])
     return found
 

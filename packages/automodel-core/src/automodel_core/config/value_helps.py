@@ -28,7 +28,7 @@ def type_help(value: object, annotation: Any, prefix: str) -> tuple[str, tuple[s
         return "not text", (f"quote it: `{prefix}'{str(value).lower()}'`",)
     if type(value) is int and value in (0, 1) and "`true`" in expected:
         return "a number", (f"write `{prefix}{str(bool(value)).lower()}`",)
-    if isinstance(value, list) and len(value) == 1 and "list" not in expected:
+    if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], list | dict) and "list" not in expected:
         return "a list", (f"write `{prefix}{dump_value(value[0])}`",)
     return "wrong type", ()
 

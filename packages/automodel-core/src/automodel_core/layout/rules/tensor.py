@@ -48,7 +48,7 @@ def tp_within_nvlink_domain(request: LayoutRequest) -> Iterator[Finding]:
     fitting = divisors(domain, most=request.tp)
     helps = (
         f"tp {fitting[-1]} stays within; raise pp instead",
-        "or say that NVLink joins more: `nvlink_domain_size: 72`",
+        f"or say that NVLink joins more: `nvlink_domain_size: {request.tp}`",
     )
     yield Finding("tp_within_nvlink_domain", "warning", message, reason, ("tp",), helps)
 

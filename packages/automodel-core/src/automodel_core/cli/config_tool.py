@@ -63,10 +63,13 @@ def main(line: CommandLine, catalog: Catalog) -> int:
     if arguments.config is None:
         helps = (f"write `{PROGRAM} config {action} CFG`",)
         raise InputError(Diagnostic("AM708", "there is no config", line.end(), helps=helps))
-    print_plugin_problems(catalog)
-    if action == "show":
-        return _show(arguments.config, arguments, catalog)
-    return _validate(_configs([arguments.config, *arguments.more_configs]), arguments, catalog)
+    known = print_plugin_problems(catalog)
+    try:
+        if action == "show":
+            return _show(arguments.config, arguments, catalog)
+        return _validate(_configs([arguments.config, *arguments.more_configs]), arguments, catalog)
+    finally:
+        print_plugin_problems(catalog, but=known)  # what plugins declare was asked only when it was needed
 
 
 def _with_long_output(line: CommandLine) -> CommandLine:

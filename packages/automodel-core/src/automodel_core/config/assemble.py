@@ -27,6 +27,7 @@ from automodel_core.config.value_helps import default_help, type_help
 from automodel_core.config.vocabulary import Vocabulary
 from automodel_core.config.yaml_source import MOST_PROBLEMS
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
+from automodel_core.errors import PluginError
 from automodel_core.specs import SectionSpec
 
 TARGET_FROM = {"validation_dataset": "dataset"}
@@ -98,7 +99,9 @@ def _section(
     if spec.component or not spec.schema:
         return _component(spec.key, node, key_span, document, vocabulary, problems)
     structured = structure_section(load_schema(spec.schema), node)
-    problems.extend(_field_problem(spec, node, key_span, found) for found in structured.problems[:MOST_PROBLEMS])
+    problems.extend(
+        _field_problem(spec, node, key_span, found, vocabulary) for found in structured.problems[:MOST_PROBLEMS]
+    )
     return structured.value
 
 
@@ -175,7 +178,9 @@ def _start(document: MappingNode) -> Span | None:
     return attrs.evolve(document.span, end_column=document.span.column) if document.span.text else None
 
 
-def _field_problem(spec: SectionSpec, node: MappingNode, section_span: Span, found: FieldProblem) -> Diagnostic:
+def _field_problem(
+    spec: SectionSpec, node: MappingNode, section_span: Span, found: FieldProblem, vocabulary: Vocabulary
+) -> Diagnostic:
     path: Path = (spec.key, *found.path)
     name = format_path(path)
     at = node.at(found.path)
@@ -190,7 +195,16 @@ def _field_problem(spec: SectionSpec, node: MappingNode, section_span: Span, fou
         prefix = "" if name.endswith("]") else f"{name.rpartition('.')[2]}: "
         label, helps = type_help(error.value, error.annotation, prefix)
         return Diagnostic("AM142", f"`{name}` {error}", span, label, helps or _default(spec, found))
+    if not isinstance(error, ValueError):
+        raise _schema_failed(spec, vocabulary, name, span, error) from error
     return Diagnostic("AM143", f"`{name}` {error}", span, "not allowed", _default(spec, found))
+
+
+def _schema_failed(spec: SectionSpec, vocabulary: Vocabulary, name: str, span: Span, error: Exception) -> PluginError:
+    """Return the error for a schema that raises anything but a :class:`ValueError` about a value."""
+    owner = vocabulary.section_owners.get(spec.key, "the core")
+    said = f"the schema `{spec.schema}` of the section `{spec.key}` raised {type(error).__name__}: {error}"
+    return PluginError(f"{owner}: {said} (for `{name}` at {span})")
 
 
 def _default(spec: SectionSpec, found: FieldProblem) -> tuple[str, ...]:

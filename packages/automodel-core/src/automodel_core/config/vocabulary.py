@@ -26,6 +26,8 @@ class Vocabulary:
     targets: Mapping[str, TargetSpec | ModelSpec] = attrs.field(factory=dict)
     trusted: tuple[TrustedPrefix, ...] = ()
     key_aliases: tuple[KeyAlias, ...] = ()
+    section_owners: Mapping[str, str] = attrs.field(factory=dict)
+    """Which plugin a section is of, in the words of a report; none for those of the core."""
 
     def with_plugins(
         self,
@@ -34,6 +36,7 @@ class Vocabulary:
         targets: Mapping[str, TargetSpec | ModelSpec] | None = None,
         trusted: tuple[TrustedPrefix, ...] = (),
         key_aliases: tuple[KeyAlias, ...] = (),
+        section_owners: Mapping[str, str] | None = None,
     ) -> Vocabulary:
         """Return this vocabulary with more in it. Who owns a name twice is the catalog's business, not checked here."""
         return Vocabulary(
@@ -41,6 +44,7 @@ class Vocabulary:
             targets={**self.targets, **(targets or {})},
             trusted=(*self.trusted, *trusted),
             key_aliases=(*self.key_aliases, *key_aliases),
+            section_owners={**self.section_owners, **(section_owners or {})},
         )
 
 

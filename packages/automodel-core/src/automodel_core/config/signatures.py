@@ -138,7 +138,7 @@ def _wrong_values(component: Component, names: Mapping[str, str], arguments: Arg
             problems.append(Diagnostic("AM211", message, span, f"not {expected}", _value_help(key, value, expected)))
         elif component.path in _WITH_FINITE_NUMBERS and isinstance(value, float) and not math.isfinite(value):
             message = f"`{component.target}` refuses these arguments: `{key}` is {value}"
-            problems.append(Diagnostic("AM212", message, span, "not a finite number"))
+            problems.append(Diagnostic("AM212", message, span, "not a finite number", ("write a finite number",)))
     return problems
 
 

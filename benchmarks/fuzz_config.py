@@ -14,7 +14,6 @@ import argparse
 import contextlib
 import io
 import json
-import os
 import random
 import signal
 import sys
@@ -25,6 +24,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import attrs
 
 from automodel_core.cli import config_tool
 from automodel_core.cli.command_line import CommandLine
@@ -94,9 +95,6 @@ def _toml_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# Mutations: text to text.
-
-
 def change_bytes(text: str, rng: Rng) -> bytes:
     """Flip, drop, insert or repeat a few bytes."""
     data = bytearray(text.encode())
@@ -160,9 +158,6 @@ def change_values(text: str, rng: Rng) -> str:
 
 
 MUTATIONS: Sequence[Callable[[str, Rng], str | bytes]] = (change_bytes, change_lines, change_tokens, change_values)
-
-
-# A grammar: documents from the keys that configs have.
 
 
 def generated(keys: Sequence[str], rng: Rng) -> str:
@@ -244,6 +239,50 @@ def hang(*_: object) -> None:
     raise HangError
 
 
+@attrs.define
+class Tally:
+    """What was seen so far, and what failed."""
+
+    save: Path
+    seen: Counter[str] = attrs.field(factory=Counter)
+    inputs: int = 0
+    failures: int = 0
+    spent: float = 0.0
+    slowest: float = 0.0
+    slowest_bytes: int = 0
+
+    def check(self, name: str, data: bytes, words: list[str], catalog: Catalog) -> None:
+        """Give one input to the loader, and keep it when it fails."""
+        Path(name).write_bytes(data)
+        said = ""
+        signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
+        started = time.perf_counter()
+        try:
+            codes = codes_of(name, words, catalog)
+            self.seen.update(codes or ["valid"])
+            said = "" if set(codes) <= set(CODES) else f"no code: {codes}"
+        except (Exception, HangError, SystemExit):
+            said = traceback.format_exc()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        seconds = time.perf_counter() - started
+        self.inputs, self.spent = self.inputs + 1, self.spent + seconds
+        if seconds > self.slowest:
+            self.slowest, self.slowest_bytes = seconds, len(data)
+        if said or seconds > LIMIT_SECONDS:
+            self.failures += 1
+            keep(self.save, self.failures, name, data, words, said or f"{seconds:.1f} s")
+
+    def print(self, seed: int) -> None:
+        different = len(set(self.seen) - {"valid"})
+        print(
+            f"inputs          {self.inputs} in {self.spent:.0f} s, {self.inputs / self.spent:.0f} a second, seed {seed}"
+        )
+        print(f"codes           {different} different; {self.seen['valid']} inputs were valid")
+        print(f"slowest         {self.slowest:.3f} s, {self.slowest_bytes} bytes")
+        print(f"failures        {self.failures}" + (f", kept in {self.save}" if self.failures else ""))
+        print(f"                {' '.join(f'{code} {number}' for code, number in sorted(self.seen.items()))}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10.0)
@@ -251,48 +290,22 @@ def main() -> int:
     parser.add_argument("--save", type=Path, default=Path("fuzz-failures"), help="where failing inputs are kept")
     arguments = parser.parse_args()
 
-    save = arguments.save.absolute()
     catalog = Catalog.discover()
     keys = known_keys(read_yaml_text(documents()[0]), catalog.vocabulary())
-    seen: Counter[str] = Counter()
-    slowest, slowest_input, failures, count, spent = 0.0, b"", 0, 0, 0.0
+    tally = Tally(arguments.save.absolute())
     signal.signal(signal.SIGALRM, hang)
-    with tempfile.TemporaryDirectory() as directory:
-        os.chdir(directory)
+    with tempfile.TemporaryDirectory() as directory, contextlib.chdir(directory):
         end = time.monotonic() + arguments.minutes * 60
         for name, data, words in inputs(Rng(arguments.seed), keys):
+            tally.check(name, data, words, catalog)
             if time.monotonic() > end:
                 break
-            Path(name).write_bytes(data)
-            said = ""
-            signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
-            started = time.perf_counter()
-            try:
-                codes = codes_of(name, words, catalog)
-                seen.update(codes or ["valid"])
-                said = "" if set(codes) <= set(CODES) else f"no code: {codes}"
-            except (Exception, HangError, SystemExit):
-                said = traceback.format_exc()
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            seconds = time.perf_counter() - started
-            count, spent = count + 1, spent + seconds
-            if seconds > slowest:
-                slowest, slowest_input = seconds, data
-            if said or seconds > LIMIT_SECONDS:
-                failures += 1
-                said = said or f"{seconds:.1f} s"
-                keep(save, failures, name, data, words, said)
-        os.chdir(ROOT)
-    print(f"inputs          {count} in {spent:.0f} s, {count / spent:.0f} a second, seed {arguments.seed}")
-    print(f"codes           {len(set(seen) - {'valid'})} different; {seen['valid']} inputs were valid")
-    print(f"slowest         {slowest:.3f} s, {len(slowest_input)} bytes")
-    print(f"failures        {failures}" + (f", kept in {save}" if failures else ""))
-    print(f"                {' '.join(f'{code} {number}' for code, number in sorted(seen.items()))}")
-    return 1 if failures else 0
+    tally.print(arguments.seed)
+    return 1 if tally.failures else 0
 
 
 def keep(directory: Path, number: int, name: str, data: bytes, words: Sequence[str], said: str) -> None:
-    """Save a failing input with what it gave; the first line of a traceback's end is printed."""
+    """Save a failing input with what it gave, and print the last line of that for the first few."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / f"{number}-{name}").write_bytes(data)
     (directory / f"{number}.txt").write_text(f"{json.dumps(list(words))}\n{said}\n", encoding="utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,10 +11,8 @@ from automodel_core.config import core_vocabulary, dump_value, dump_yaml, load_r
 from automodel_core.config.nodes import node_at
 from automodel_core.config.overrides import apply_overrides
 from automodel_core.config.source import read_yaml_text
-from automodel_core.config.spellings import CORE_KEY_ALIASES
 from automodel_core.diagnostics import CODES
 from automodel_core.errors import InputError
-from automodel_core.specs import KeyAlias
 
 VOCABULARY = core_vocabulary()
 names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
@@ -126,38 +123,3 @@ def test_any_mapping_is_a_config_or_an_input_error_and_a_config_round_trips(data
         return
     again = load_run_config(read_yaml_text(config.to_yaml() or "{}").to_data(), (), VOCABULARY, required=())
     assert again.resolved() == config.resolved()
-
-
-VALUES = (
-    3,
-    0.25,
-    True,
-    False,
-    None,
-    "cosine",
-    "step-3",
-    "all-linear",
-    "a.B",
-    ["a", "b"],
-    {"enabled": False},
-    {"embeddings": True},
-)
-
-
-BASE = {"model": {"_target_": "torch.optim.AdamW"}}
-
-
-def outcome(path: str, value: Any) -> Any:
-    """Return the config, or the codes of what is wrong with it."""
-    try:
-        return load_run_config(BASE, {path: value}, VOCABULARY, required=()).resolved()
-    except InputError as error:
-        return sorted(d.code for d in error.diagnostics)
-
-
-@pytest.mark.parametrize("alias", CORE_KEY_ALIASES, ids=lambda alias: alias.old)
-def test_an_alias_and_its_key_are_the_same_config(alias: KeyAlias) -> None:
-    pairs = alias.values or tuple((value, value) for value in VALUES)
-    outcomes = [(outcome(alias.old, theirs), outcome(alias.new, ours)) for theirs, ours in pairs if ours is not None]
-    assert all(written == read for written, read in outcomes)
-    assert any(isinstance(written, dict) for written, _ in outcomes)

@@ -22,7 +22,7 @@ values = st.recursive(
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.dictionaries(texts, values, max_size=5))
+@given(st.dictionaries(texts, values, min_size=1, max_size=5))
 def test_what_is_written_as_toml_reads_back_the_same(
     tmp_path_factory: pytest.TempPathFactory, data: dict[str, Any]
 ) -> None:

@@ -247,3 +247,8 @@ def test_show_says_what_the_validation_data_take_from_other_sections(
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     taken = "elsewhere # <command line>:1:24, taken from `tokenizer.name_or_path`"
     assert f"dataset.tokenizer_name_or_path = {taken}" in lines
+
+
+def test_a_name_that_no_file_can_have_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "validate", "x" * 5000]) == 2
+    assert "[AM100]" in capsys.readouterr().err

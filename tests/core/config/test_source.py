@@ -86,8 +86,8 @@ def test_all_duplicates_and_tags_are_reported_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "line", "column"),
     [
-        ("a: [1, 2\nb: 3\n", "AM102", 2, 2),
-        ("a: 'x\n", "AM102", 2, 1),
+        ("a: [1, 2\nb: 3\n", "AM102", 1, 4),
+        ("a: 'x\n", "AM102", 1, 4),
         ("a: b: c\n", "AM102", 1, 5),
         ("a:\n\t- b\n", "AM102", 2, 1),
         ("a: *_proj\n", "AM102", 1, 4),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +20,7 @@ from automodel_core.errors import EXIT_DONE, EXIT_WRONG_INPUT, InputError
 from automodel_core.plugins import Catalog
 from automodel_core.plugins.choosing import find_sections_unread, needed_sections
 from automodel_core.plugins.grants import trusting
+from automodel_core.plugins.loading import find_recipe
 
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
@@ -69,15 +71,23 @@ def main(line: CommandLine, catalog: Catalog) -> int:
     if arguments.config is None:
         helps = (f"write `{PROGRAM} config {action} CFG`",)
         raise InputError(Diagnostic("AM708", "there is no config", line.end(), helps=helps))
-    print_plugin_problems(catalog)
+    known = print_plugin_problems(catalog)
+    try:
+        with trusting(arguments.trusted):
+            return _act(action, arguments, catalog)
+    finally:
+        print_plugin_problems(catalog, but=known)  # what plugins declare was asked only when it was needed
+
+
+def _act(action: str, arguments: RunArguments, catalog: Catalog) -> int:
+    assert arguments.config is not None
     if action == "migrate":
         from automodel_core.cli.migrate_tool import migrate_config
 
         return migrate_config(arguments.config, arguments, catalog)
-    with trusting(arguments.trusted):
-        if action == "show":
-            return _show(arguments.config, arguments, catalog)
-        return _validate(_configs([arguments.config, *arguments.more_configs]), arguments, catalog)
+    if action == "show":
+        return _show(arguments.config, arguments, catalog)
+    return _validate(_configs([arguments.config, *arguments.more_configs]), arguments, catalog)
 
 
 def _schema(line: CommandLine, catalog: Catalog) -> int:
@@ -105,7 +115,7 @@ def _configs(named: Sequence[str]) -> list[str]:
     found: list[str] = []
     for name in named:
         path = Path(name)
-        inside = sorted(str(p) for p in path.rglob("*") if p.suffix in _SUFFIXES) if path.is_dir() else []
+        inside = sorted(str(p) for p in path.rglob("*") if p.suffix in _SUFFIXES) if os.path.isdir(name) else []
         found.extend(inside or [name])
     return found
 
@@ -191,6 +201,8 @@ def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_a
         world_size=number_of_ranks(arguments.values.get("--world-size")),
         rules=(*RULES, *ARGUMENT_RULES, *NOTES) if with_arguments else (*RULES, *NOTES),
     )
+    if config.recipe is not None:
+        find_recipe(config.recipe, catalog, config.span("recipe"))
     unread = find_sections_unread(config, catalog)
     if unread:
         raise InputError(unread)

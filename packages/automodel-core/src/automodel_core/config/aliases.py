@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import attrs
 
 from automodel_core.config.nodes import Entry, MappingNode, Node, ScalarNode, removed, replaced
-from automodel_core.config.paths import Path, format_path, parse_path
+from automodel_core.config.paths import Path, parse_path
 from automodel_core.diagnostics import Diagnostic, Span
 from automodel_core.specs import KeyAlias
 
@@ -63,7 +64,7 @@ def _moved(document: MappingNode, alias: KeyAlias, entry: Entry) -> MappingNode 
     old, new = parse_path(alias.old), parse_path(alias.new)
     value = translated(entry.node, alias)
     present = document.entry_at(new)
-    root: Node = removed(document, old)
+    root = _without(document, old)
     if present is not None and old[: len(new)] == new:
         # The key moves to where its own section stands, which must hold nothing else.
         assert isinstance(present.node, MappingNode)
@@ -72,12 +73,19 @@ def _moved(document: MappingNode, alias: KeyAlias, entry: Entry) -> MappingNode 
         return _conflict(alias, entry.key_span, present.key_span)
     asks_for_default = alias.values and _is_null(value)
     if (present is None or _is_null(present.node)) and not asks_for_default:
-        try:
+        # Where the section is no mapping, that is what is wrong, and it is said when the section is read.
+        with contextlib.suppress(LookupError):
             root = replaced(root, new, value, entry.key_span)
-        except LookupError as error:
-            return _no_place(alias, entry.key_span, str(error))
     assert isinstance(root, MappingNode)
     return root
+
+
+def _without(document: MappingNode, path: Path) -> Node:
+    """Return the document without a key, and without a mapping inside a section that held nothing else."""
+    *outer, _ = path
+    parent = document.at(tuple(outer)) if len(outer) > 1 else None
+    alone = isinstance(parent, MappingNode) and len(parent.entries) == 1
+    return removed(document, tuple(outer) if alone else path)
 
 
 def _first_name(old: str, renamed: Sequence[RenamedKey]) -> str:
@@ -144,14 +152,4 @@ def _conflict(alias: KeyAlias, old: Span, new: Span) -> Diagnostic:
         old,
         f"`{alias.new}` is written at {new}",
         (f"keep `{alias.new}`",),
-    )
-
-
-def _no_place(alias: KeyAlias, span: Span, step: str) -> Diagnostic:
-    return Diagnostic(
-        "AM130",
-        f"`{alias.old}` is another spelling of `{alias.new}`, which cannot be set: `{step}` has no mapping to be in",
-        span,
-        "",
-        (f"make `{format_path(parse_path(alias.new)[:-1])}` a mapping",),
     )

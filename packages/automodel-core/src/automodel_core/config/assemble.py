@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Final
 
 import attrs
 
+from automodel_core.config.advice import advice
 from automodel_core.config.component import TARGET_KEY, Component, ComponentReader
 from automodel_core.config.nodes import Entry, MappingNode, Node, ScalarNode, replaced
 from automodel_core.config.overrides import known_keys
 from automodel_core.config.paths import Path, format_path
 from automodel_core.config.retired import advice_on
-from automodel_core.config.scalars import is_number_text
 from automodel_core.config.schemas import is_inert, load_schema
+from automodel_core.config.shape_helps import no_mapping_help, unknown_section_help
 from automodel_core.config.structure import (
     FieldProblem,
     MissingKeyError,
@@ -22,14 +23,18 @@ from automodel_core.config.structure import (
     structure_section,
 )
 from automodel_core.config.trust import is_name, loading_problem, target_problem
-from automodel_core.config.types import describe_type
+from automodel_core.config.value_helps import default_help, type_help
 from automodel_core.config.vocabulary import Vocabulary
 from automodel_core.config.yaml_source import MOST_PROBLEMS
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
+from automodel_core.errors import PluginError
 from automodel_core.specs import SectionSpec
 
 TARGET_FROM = {"validation_dataset": "dataset"}
 """Component sections that may leave out ``_target_`` because another section's serves."""
+
+_NEARLY_TARGET: Final = frozenset({"target", "type", "class", "cls", "class_path", "class_name", "name", "kind"})
+"""What other programs call ``_target_``."""
 
 
 @attrs.frozen
@@ -100,12 +105,7 @@ def _section(
 
 
 def _not_a_mapping(spec: SectionSpec, node: Node) -> Diagnostic:
-    if isinstance(node, ScalarNode) and isinstance(node.value, bool):
-        helps: tuple[str, ...] = (f"write `{spec.key}: {{}}` for its defaults, or leave the section out",)
-    elif spec.component or not spec.schema:
-        helps = (f"write the name below it: `_target_: {node.value}`",) if isinstance(node, ScalarNode) else ()
-    else:
-        helps = ()
+    helps = no_mapping_help(spec, node)
     return Diagnostic("AM145", f"`{spec.key}` must be a mapping", node.span, "not a mapping", helps)
 
 
@@ -120,18 +120,23 @@ def _component(
     key = spec.key
     node = _with_target(spec, node, key_span, document)
     if TARGET_KEY not in node.entries:
-        helps = did_you_mean(TARGET_KEY, (str(name) for name in node.entries))
+        helps = tuple(
+            f"write `{TARGET_KEY}` instead of `{name}`"
+            for name in node.entries
+            if str(name).strip("_") in _NEARLY_TARGET
+        )
         example = f"add `_target_: …` below `{key}:`, the dotted name of a callable"
         lender = TARGET_FROM.get(key)
         message = f"`{key}` needs a `_target_`" + (f", or a `{lender}` to take it from" if lender else "")
-        problems.append(Diagnostic("AM201", message, key_span, "has no `_target_`", (*helps, example)))
+        problems.append(Diagnostic("AM201", message, key_span, "has no `_target_`", helps[:1] or (example,)))
         return None
     reader = ComponentReader()
     component = reader.component(node, (key,))
     problems.extend(reader.problems)
     if component is not None:
         problems.extend(_target_problems(component, vocabulary))
-    return component
+    # One whose keys cannot be read is not compared with a signature: what that misses is what could not be read.
+    return None if reader.problems else component
 
 
 def _with_target(spec: SectionSpec, node: MappingNode, key_span: Span, document: MappingNode) -> MappingNode:
@@ -161,12 +166,7 @@ def _target_problems(component: Component, vocabulary: Vocabulary) -> list[Diagn
 
 
 def _unknown_section(key: str, span: Span, known_keys: list[str], vocabulary: Vocabulary) -> Diagnostic:
-    fields = [known for known in known_keys if known.rpartition(".")[2] == key]
-    if fields:
-        helps: tuple[str, ...] = ("did you mean " + " or ".join(f"`{field}`" for field in fields[:3]) + "?",)
-    else:
-        helps = did_you_mean(key, [*vocabulary.sections, "recipe"])
-        helps = helps or (f"a key of your own goes under `x-{key}`",)
+    helps = unknown_section_help(key, span, known_keys, vocabulary)
     return Diagnostic("AM140", f"unknown section `{key}`", span, "nothing installed reads it", helps)
 
 
@@ -175,7 +175,9 @@ def _missing_section(name: str, document: MappingNode, vocabulary: Vocabulary) -
     helps = [f"add `{name}:`" + (" with a `_target_`" if spec is None or spec.component else "")]
     if spec is not None and spec.summary:
         helps.append(spec.summary[0].lower() + spec.summary[1:].rstrip("."))
-    return Diagnostic("AM144", f"the section `{name}` is missing", _start(document), "", tuple(helps[:1]))
+    entry = document.entries.get(name)  # there, and null
+    place = _start(document) if entry is None else entry.key_span
+    return Diagnostic("AM144", f"the section `{name}` is missing", place, "", tuple(helps[:1]))
 
 
 def _start(document: MappingNode) -> Span | None:
@@ -196,9 +198,23 @@ def _field_problem(
         return Diagnostic("AM145", f"`{name}` is missing", section_span, "", (f"add `{path[-1]}:` to `{spec.key}`",))
     span = section_span if at is None else at.span
     if isinstance(error, WrongTypeError):
-        label, helps = _type_help(error, name)
-        return Diagnostic("AM142", f"`{name}` {error}", span, label, helps)
-    return Diagnostic("AM143", f"`{name}` {error}", span, "not allowed", ())
+        prefix = "" if name.endswith("]") else f"{name.rpartition('.')[2]}: "
+        label, helps = type_help(error.value, error.annotation, prefix)
+        return Diagnostic("AM142", f"`{name}` {error}", span, label, helps or _default(spec, found))
+    if not isinstance(error, ValueError):
+        raise _schema_failed(spec, vocabulary, name, span, error) from error
+    return Diagnostic("AM143", f"`{name}` {error}", span, "not allowed", _default(spec, found))
+
+
+def _schema_failed(spec: SectionSpec, vocabulary: Vocabulary, name: str, span: Span, error: Exception) -> PluginError:
+    """Return the error for a schema that raises anything but a :class:`ValueError` about a value."""
+    owner = vocabulary.section_owners.get(spec.key, "the core")
+    said = f"the schema `{spec.schema}` of the section `{spec.key}` raised {type(error).__name__}: {error}"
+    return PluginError(f"{owner}: {said} (for `{name}` at {span})")
+
+
+def _default(spec: SectionSpec, found: FieldProblem) -> tuple[str, ...]:
+    return default_help(load_schema(spec.schema), found.path) if spec.schema and found.path else ()
 
 
 def _unknown_key(path: Path, entry: Entry | None, error: UnknownKeyError, vocabulary: Vocabulary) -> Diagnostic:
@@ -207,10 +223,10 @@ def _unknown_key(path: Path, entry: Entry | None, error: UnknownKeyError, vocabu
     span = None if entry is None else entry.key_span
     if entry is not None and (key == TARGET_KEY or _names_callable(key, entry.node)):
         return _target_of_our_own(where, entry)
-    advice = advice_on(f"{where}.{key}", vocabulary.retired_keys)
-    helps = (advice,) if advice else did_you_mean(key, error.known)
+    known = advice_on(f"{where}.{key}", vocabulary.retired_keys)
+    helps = (known,) if known else advice(key) or did_you_mean(key, error.known)
     if not helps:
-        helps = ("it has " + ", ".join(f"`{known}`" for known in error.known),)
+        helps = ("it has " + ", ".join(f"`{field}`" for field in error.known),)
     return Diagnostic("AM141", f"unknown key `{key}` in `{where}`", span, "unknown key", helps)
 
 
@@ -224,47 +240,7 @@ def _target_of_our_own(section: str, entry: Entry) -> Diagnostic:
 
 
 def _names_callable(key: str, node: Node) -> bool:
-    return (isinstance(node, MappingNode) and TARGET_KEY in node.entries) or (
-        key.endswith("_fn")
-        and isinstance(node, ScalarNode)
-        and isinstance(node.value, str)
-        and "." in node.value
-        and is_name(node.value)
-    )
-
-
-def _type_help(error: WrongTypeError, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the label for a value of the wrong type, and what to type instead."""
-    value = error.value
-    expected = describe_type(error.annotation)
-    prefix = "" if name.endswith("]") else f"{name.rpartition('.')[2]}: "
-    if isinstance(value, str):
-        return _text_help(value, error.annotation, prefix)
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 and "integer" in expected:
-        return "a number with a fraction", (f"write `{prefix}{int(value)}`",)
-    if isinstance(value, bool) and "a mapping" in expected:
-        return "not a mapping", (f"write `{prefix}{{}}` for its defaults, or `{prefix}null`",)
-    if isinstance(value, int | float) and "text" in expected:
-        return "not text", (f"quote it: `{prefix}'{str(value).lower()}'`",)
-    return "wrong type", ()
-
-
-def _text_help(value: str, annotation: Any, prefix: str) -> tuple[str, tuple[str, ...]]:
-    if is_number_text(value):
-        return "text, because it is quoted", (f"drop the quotes: `{prefix}{value}`",)
-    choices = [choice for choice in _choices(annotation) if isinstance(choice, str)]
-    if choices:
-        return "not one of the choices", did_you_mean(value, choices)
-    if value.lower() in ("yes", "no", "on", "off") and "`true`" in describe_type(annotation):
-        word = "true" if value.lower() in ("yes", "on") else "false"
-        return "text in YAML 1.2", (f"write `{prefix}{word}`",)
-    without = value.replace("_", "").replace(",", "")
-    if without != value and is_number_text(without):
-        return "text, not a number", (f"write `{prefix}{without}`",)
-    return "wrong type", ()
-
-
-def _choices(annotation: Any) -> list[Any]:
-    if get_origin(annotation) is Literal:
-        return list(get_args(annotation))
-    return [choice for arm in get_args(annotation) for choice in _choices(arm)]
+    if isinstance(node, MappingNode):
+        return TARGET_KEY in node.entries
+    name = node.value if isinstance(node, ScalarNode) else None
+    return key.endswith("_fn") and isinstance(name, str) and "." in name and is_name(name)

@@ -134,7 +134,9 @@ class ComponentReader:
             return False
         if not isinstance(entry.node, ScalarNode) or not isinstance(entry.node.value, bool):
             message = f"`{format_path(path)}.{PARTIAL_KEY}` must be true or false"
-            self.problems.append(Diagnostic("AM202", message, entry.node.span, "neither"))
+            self.problems.append(
+                Diagnostic("AM202", message, entry.node.span, "neither", (f"write `{PARTIAL_KEY}: true`",))
+            )
             return False
         return entry.node.value
 
@@ -151,7 +153,12 @@ class ComponentReader:
 
     def refuse_key(self, key: str, span: Span, path: Path) -> None:
         message = f"`{key}` in `{format_path(path)}` cannot be a keyword argument"
-        helps = did_you_mean(key, (TARGET_KEY,))
+        helps = did_you_mean(key, _OWN_KEYS)
+        if not helps and (name := key.replace("-", "_")).isidentifier() and not name.startswith("_"):
+            helps = (f"write `{name}`",)
+        helps = helps or (
+            f"remove it: a component has its arguments by name, and {', '.join(f'`{k}`' for k in _OWN_KEYS)}",
+        )
         self.problems.append(Diagnostic("AM202", message, span, "not an argument's name", helps))
 
     def value(self, node: Node, path: Path) -> Any:

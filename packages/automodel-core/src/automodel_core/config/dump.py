@@ -60,7 +60,7 @@ def _scalar(value: Any, flow: bool) -> yaml.ScalarEvent:
             style = "'"
         if _BREAKS & set(value):
             style = '"' if flow or value.strip() != value.rstrip("\n") or "\n" not in value else "|"
-        return yaml.ScalarEvent(None, None, _PLAIN, value, style=style)
+        return yaml.ScalarEvent(None, None, _PLAIN, str(value), style=style)  # libyaml takes no subclass of str
     return yaml.ScalarEvent(None, None, _PLAIN, _plain_text(value))
 
 

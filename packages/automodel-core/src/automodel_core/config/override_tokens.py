@@ -140,7 +140,15 @@ def _override(word: _Word, known_keys: Collection[str]) -> Override:
         raise InputError(Diagnostic("AM110", f"`{word.name}` is not a dotted key", span, "", helps)) from None
     if word.value_at is None:
         if "=" in word.name:
-            raise InputError(Diagnostic("AM110", "`~` deletes a key and takes no value", span, "remove the value"))
+            raise InputError(
+                Diagnostic(
+                    "AM110",
+                    "`~` deletes a key and takes no value",
+                    span,
+                    "remove the value",
+                    (f"write `~{word.name.partition('=')[0]}`",),
+                )
+            )
         return Override(word.operation, path, span)
     return Override(word.operation, path, span, parse_value(word.shown, word.value_at))
 
@@ -164,7 +172,9 @@ def parse_value(shown: str, start: int) -> Node:
     try:
         return ScalarNode(resolve_scalar(text), span)
     except NumberTooLongError as error:
-        raise InputError(Diagnostic("AM105", str(error), span, "too long")) from None
+        raise InputError(
+            Diagnostic("AM105", str(error), span, "too long", ("quote it if it is meant as text",))
+        ) from None
 
 
 def _flow_value(shown: str, start: int, text: str) -> Node:
@@ -172,15 +182,18 @@ def _flow_value(shown: str, start: int, text: str) -> Node:
     try:
         node = parse_yaml(padded)
     except InputError as error:
-        raise InputError([_value_problem(found, text) for found in error.diagnostics]) from None
+        raise InputError([_value_problem(found, shown) for found in error.diagnostics]) from None
     assert node is not None
     _refuse_glued_colons(node)
     return node
 
 
-def _value_problem(found: Diagnostic, text: str) -> Diagnostic:
+def _value_problem(found: Diagnostic, shown: str) -> Diagnostic:
     if found.code != "AM102":
         return found
+    if found.span is not None and found.span.line > 1:  # a bracket or a quote that is never closed
+        end = len(shown)
+        found = attrs.evolve(found, span=Span(COMMAND_LINE, 1, end + 1, end + 2, shown))
     message = found.message.replace(f"`{COMMAND_LINE}` is not valid YAML", "the value is not a list, mapping or text")
     kind = "put text that starts with a bracket or a quote in two pairs of quotes: `'\"…\"'`"
     return attrs.evolve(found, code="AM114", message=message, helps=(*found.helps, kind))

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from automodel_core.config.advice import advice
 from automodel_core.config.aliases import canonical_path, translated
 from automodel_core.config.nodes import MappingNode, Node, ScalarNode, SequenceNode, node_at, removed, replaced
 from automodel_core.config.override_tokens import Override, SplitOverrides, split_overrides, suggest_keys
@@ -98,7 +99,7 @@ def _unknown_key(
     if spec is None:
         if section == "recipe" or is_inert(section) or section in document.entries:
             return None
-        helps = suggest_keys(override.name, known, "--" if "." not in override.name else "")
+        helps = advice(override.name) or suggest_keys(override.name, known, "--" if "." not in override.name else "")
         label = f"there is no section `{section}`"
         return Diagnostic("AM111", f"unknown key `{override.name}`", override.span, label, helps)
     fields = schema_fields(spec)
@@ -177,7 +178,9 @@ def _keys_at(document: MappingNode, path: Path) -> list[str]:
 
 
 def _nothing_there(document: MappingNode, override: Override) -> Diagnostic:
-    helps = did_you_mean(override.name, _keys_at(document, override.path[:-1]))
+    helps = did_you_mean(override.name, _keys_at(document, override.path[:-1])) or (
+        "remove it: there is nothing to delete",
+    )
     message = f"there is no key `{override.name}` to delete"
     return Diagnostic("AM112", message, override.span, "not in the config", helps)
 
@@ -193,4 +196,5 @@ def _not_enterable(document: MappingNode, override: Override, step: object) -> D
         return Diagnostic("AM112", message, override.span, "", helps)
     shown = parent.value if isinstance(parent, ScalarNode) else None
     message = f"`{format_path(outer)}` is `{shown}`, so it has no key `{step}`"
-    return Diagnostic("AM112", message, override.span, "not a mapping", ())
+    helps = (f"write `{format_path(outer)}=VALUE`",) if outer else ()
+    return Diagnostic("AM112", message, override.span, "not a mapping", helps)

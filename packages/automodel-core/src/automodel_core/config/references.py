@@ -7,6 +7,7 @@ reference takes the value with its type; a reference inside text is written into
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import attrs
@@ -83,9 +84,9 @@ class _Resolver:
         if path in self.failed:
             raise _UnresolvedError
         if path in self.active:
-            raise self.failure(node.span, "AM122", f"`{format_path(path)}` refers to itself", "in a circle")
+            raise self.failure(node.span, "AM122", f"`{format_path(path)}` refers to itself", "in a circle", (_CIRCLE,))
         if len(self.active) > _DEEPEST:
-            raise self.failure(node.span, "AM122", "the references go too deep", "one reference too many")
+            raise self.failure(node.span, "AM122", "the references go too deep", "one reference too many", (_CIRCLE,))
         self.active.append(path)
         try:
             self.done[path] = self.resolve_inside(node, path)
@@ -132,7 +133,7 @@ class _Resolver:
     def written(self, node: ScalarNode, piece: Node) -> str:
         if not isinstance(piece, ScalarNode):
             kind = "a mapping" if isinstance(piece, MappingNode) else "a list"
-            raise self.failure(node.span, "AM123", f"{kind} cannot be written inside text", "")
+            raise self.failure(node.span, "AM123", f"{kind} cannot be written inside text", "", (_ONE_VALUE,))
         if piece.value is None or isinstance(piece.value, bool):
             return {None: "null", True: "true", False: "false"}[piece.value]
         return str(piece.value)
@@ -177,6 +178,8 @@ class _Resolver:
             text = self.environment[name]
         elif comma:
             text = default.strip(" \t")
+        elif not name:
+            raise self.failure(node.span, "AM123", "a variable without a name", "", (_FORMS,))
         else:
             key = format_path(self.active[-1])
             message = f"`{key}` needs the environment variable `{name}`, which is not set"
@@ -214,14 +217,30 @@ class _Resolver:
 
     def unknown(self, node: ScalarNode, path: Path, walked: Path, at: Node) -> _UnresolvedError:
         name = format_path(path)
-        keys = [str(key) for key in at.entries] if isinstance(at, MappingNode) else []
-        candidates = [format_path((*walked, key)) for key in keys]
-        helps = did_you_mean(name, candidates)
-        if len(path) == 1:
-            helps = (*helps, f"for an environment variable write `${{env:{name}}}`")
-        where = format_path(self.active[-1])
-        return self.failure(node.span, "AM120", f"`{where}` refers to `{name}`, which is not there", "", (*helps,))
+        message = f"`{format_path(self.active[-1])}` refers to `{name}`, which is not there"
+        return self.failure(
+            node.span, "AM120", message, "", _unknown_help(name, walked, at, is_one_word=len(path) == 1)
+        )
+
+
+def _unknown_help(name: str, walked: Path, at: Node, *, is_one_word: bool) -> tuple[str, ...]:
+    """Return what a reference that leads nowhere may have been meant as; ``at`` is the last value on its way."""
+    shell = re.fullmatch(r"(\w+):[-=](.*)", name)
+    if shell is not None:
+        return (f"for an environment variable with a default write `${{env:{shell[1]},{shell[2]}}}`",)
+    if ":" in name:
+        return (_FORMS,)
+    keys = [format_path((*walked, key)) for key in at.entries] if isinstance(at, MappingNode) else []
+    helps = did_you_mean(name, keys)
+    if is_one_word:
+        return (*helps, f"for an environment variable write `${{env:{name}}}`")
+    if isinstance(at, SequenceNode):
+        return (f"`{format_path(walked)}` is a list of {len(at.items)}, counted from 0",)
+    shown = ", ".join(f"`{key}`" for key in keys[:8])
+    return helps or ((f"there are {shown}",) if shown else (f"`{format_path(walked)}` has no keys",))
 
 
 _ESCAPE = "write `$${` for a literal `${`"
 _FORMS = "the forms are `${section.key}`, `${env:NAME}`, `${env:NAME,default}` and `${asset:NAME}`"
+_CIRCLE = "write the value itself in one of these places"
+_ONE_VALUE = "name one value of it: `${section.key}`"

@@ -10,12 +10,14 @@ from typing import Any, Final, Union
 
 import attrs
 
+from automodel_core.config.advice import advice, counterpart
 from automodel_core.config.aliases import old_names
 from automodel_core.config.argument_types import asks_for_dtype, mismatch, shown
 from automodel_core.config.component import Component
 from automodel_core.config.dtypes import dtype_help
+from automodel_core.config.scalars import is_number_text
 from automodel_core.config.vocabulary import Vocabulary
-from automodel_core.diagnostics import Diagnostic, did_you_mean
+from automodel_core.diagnostics import Diagnostic, closest, did_you_mean
 
 _WITH_FINITE_NUMBERS: Final = ("optimizer", "lr_scheduler", "loss_fn")
 """Sections in which no argument can mean anything by NaN or infinity; not every optimizer says so itself."""
@@ -115,10 +117,16 @@ def argument_problems(
     if len(component.args) > len(arguments.positional) and not arguments.any_number:
         problems.append(_too_many(component, len(arguments.positional)))
     problems += [_twice(component, key) for key, name in names.items() if name in filled]
-    given = {*names.values(), *provided, *filled}
+    given = {*names.values(), *provided, *filled, *_meant_by(names, arguments)}
     wanted = () if component.partial else arguments.parameters.items()
     missing = [name for name, required in wanted if required and name not in given]
     return [*problems, *_wrong_values(component, names, arguments), *(_missing(component, name) for name in missing)]
+
+
+def _meant_by(names: Mapping[str, str], arguments: Arguments) -> set[str]:
+    """Return the parameters that unknown keys were probably meant as: they are not missing besides."""
+    unknown = [key for key, name in names.items() if not arguments.accepts(name)]
+    return {best for key in unknown for best in closest(key, arguments.parameters, limit=1)}
 
 
 def _wrong_values(component: Component, names: Mapping[str, str], arguments: Arguments) -> list[Diagnostic]:
@@ -129,18 +137,32 @@ def _wrong_values(component: Component, names: Mapping[str, str], arguments: Arg
         expected = mismatch(value, annotation)
         if expected is not None:
             message = f"`{key}` of `{component.target}` must be {expected}, got {shown(value)}"
-            helps = (dtype_help(value),) if isinstance(value, str) and asks_for_dtype(annotation) else ()
+            of_dtype = isinstance(value, str) and asks_for_dtype(annotation)
+            helps = (dtype_help(value),) if of_dtype else _value_help(key, value, expected)
             problems.append(Diagnostic("AM211", message, span, f"not {expected}", helps))
         elif component.path in _WITH_FINITE_NUMBERS and isinstance(value, float) and not math.isfinite(value):
             message = f"`{component.target}` refuses these arguments: `{key}` is {value}"
-            problems.append(Diagnostic("AM212", message, span, "not a finite number"))
+            problems.append(Diagnostic("AM212", message, span, "not a finite number", ("write a finite number",)))
     return problems
+
+
+def _value_help(key: str, value: Any, expected: str) -> tuple[str, ...]:
+    """Return what to type instead of a text or a boolean that was meant as something else."""
+    if isinstance(value, str) and is_number_text(value):
+        return (f"drop the quotes: `{key}: {value}`",)
+    if isinstance(value, str) and "true or false" in expected and value.lower() in ("yes", "no", "on", "off"):
+        return (f"write `{key}: {str(value.lower() in ('yes', 'on')).lower()}`",)
+    if isinstance(value, str) and is_number_text(value.replace(",", ".")):
+        return (f"write a point: `{key}: {value.replace(',', '.')}`",)
+    if isinstance(value, int | float) and "text" in expected and not isinstance(value, bool):
+        return (f"quote it: `{key}: '{value}'`",)
+    return (f"write {expected}, or leave `{key}` out",)
 
 
 def _unknown(component: Component, key: str, arguments: Arguments) -> Diagnostic:
     span = component.key_spans.get(key, component.span)
     names = list(arguments.parameters)
-    helps = did_you_mean(key, names)
+    helps = _meant(component.path, key, names) or did_you_mean(key, names)
     if not helps:
         listed = ", ".join(f"`{name}`" for name in names[:12]) + (", …" if len(names) > 12 else "")
         helps = (f"it takes {listed}",) if names else ("it takes no arguments",)
@@ -148,9 +170,18 @@ def _unknown(component: Component, key: str, arguments: Arguments) -> Diagnostic
     return Diagnostic("AM207", message, span, "unknown argument", helps)
 
 
+def _meant(path: str, key: str, names: Collection[str]) -> tuple[str, ...]:
+    """Return a help line when other trainers call an argument of this component ``key``."""
+    section, _, name = (counterpart(key) or "").rpartition(".")
+    if not name or (section == path and name not in names):
+        return ()
+    return (f"it is `{name}` here",) if section == path else advice(key)
+
+
 def _too_many(component: Component, most: int) -> Diagnostic:
     message = f"`{component.target}` takes {most} positional arguments, and `_args_` has {len(component.args)}"
-    return Diagnostic("AM209", message, component.target_span or component.span)
+    helps = (f"leave {most} of them, and give the others by name",) if most else ("remove `_args_`",)
+    return Diagnostic("AM209", message, component.target_span or component.span, "", helps)
 
 
 def _twice(component: Component, key: str) -> Diagnostic:

@@ -31,7 +31,8 @@ def read_source(source: str | os.PathLike[str] | Mapping[str, Any]) -> MappingNo
     if name.endswith(".toml"):
         from automodel_core.config.toml_source import parse_toml
 
-        return parse_toml(text)
+        root = parse_toml(text)
+        return _checked_root(text, root if root.entries else None)
     return _checked_root(text, parse_yaml(text))
 
 
@@ -50,7 +51,8 @@ def load_yaml(text: str, name: str = "<text>") -> Any:
 def _checked_root(source: SourceText, root: Node | None) -> MappingNode:
     if isinstance(root, MappingNode):
         return root
-    example = "a config starts with a section, for example `model:`"
+    section = "[model]" if source.name.endswith(".toml") else "model:"
+    example = f"a config starts with a section, for example `{section}`"
     if root is None:
         span = Span(source.name, 1, 1, 1, source.lines[0] if source.lines else "")
         raise InputError(Diagnostic("AM104", f"`{source.name}` is empty", span, "", (example,)))

@@ -104,7 +104,7 @@ def _problems(error: Exception, path: Path) -> Iterator[FieldProblem]:
             yield from _problems(inner, (*path, step))
         for inner in others:
             yield from _problems(inner, path)
-    elif isinstance(error, KeyError):
+    elif isinstance(error, KeyError) and path and error.args == (path[-1],):
         yield FieldProblem(path, MissingKeyError(f"`{path[-1]}` is missing"))
     else:
         yield FieldProblem(path, error)

@@ -168,7 +168,8 @@ class _Scan:
         while not self.closes("]"):
             item = (*path, index)
             slot = len(self.written)
-            self.write(item, (self.position, self.position + 1), (self.position, self.position + 1))
+            at_end = (self.position, min(self.position + 1, len(self.text)))
+            self.write(item, at_end, at_end)
             span = self.value(item)
             self.written[slot] = Place(item, span, span)
             index += 1

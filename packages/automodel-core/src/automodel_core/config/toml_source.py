@@ -14,6 +14,7 @@ from automodel_core.config.nodes import MappingNode
 from automodel_core.config.paths import Step, format_path
 from automodel_core.config.python_source import nodes_from_data
 from automodel_core.config.text import SourceText
+from automodel_core.config.toml_mistakes import toml_help
 from automodel_core.config.toml_places import Place, Range, TomlPlaces, toml_places
 from automodel_core.config.yaml_source import DEEPEST, LARGEST_TREE
 from automodel_core.diagnostics import Diagnostic, Span
@@ -86,7 +87,7 @@ def _syntax_error(lines: _Lines, places: TomlPlaces, message: str) -> Diagnostic
             return _written_twice(lines, *repeated)
     said = _PLACE.sub("", message).removesuffix(" (at end of document)")
     text = f"`{lines.source.name}` is not valid TOML: {said[:1].lower()}{said[1:]}"
-    return Diagnostic("AM102", text, lines.span((end, end + 1)))
+    return Diagnostic("AM102", text, lines.span((end, end + 1)), "", toml_help(said))
 
 
 def _written_twice(lines: _Lines, second: Place, first: Place) -> Diagnostic:

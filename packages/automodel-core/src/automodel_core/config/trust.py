@@ -17,6 +17,7 @@ from automodel_core.config.containment import lies_in
 from automodel_core.config.file_targets import FileTarget, file_target, missing_file, written_file
 from automodel_core.config.vocabulary import PRETRAINED, Vocabulary
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
+from automodel_core.specs import TrustedPrefix
 
 NEVER_MODULES = (
     *("builtins", "os", "posix", "nt", "posixpath", "sys", "subprocess", "_posixsubprocess", "shutil", "pty", "socket"),
@@ -94,7 +95,13 @@ def target_problem(target: str, span: Span | None, vocabulary: Vocabulary) -> Di
         helps = ("it can load or run arbitrary code, so no setting allows it",)
         return Diagnostic("AM204", f"`{target}` is never allowed as a target", span, "refused, not imported", helps)
     if any(part.startswith("__") for part in target.split(".")):
-        return Diagnostic("AM204", f"`{target}` names an internal attribute", span, "refused, not imported")
+        return Diagnostic(
+            "AM204",
+            f"`{target}` names an internal attribute",
+            span,
+            "refused, not imported",
+            ("name the class or the function itself",),
+        )
     if trusted_prefix(target, span, vocabulary) is not None:
         return None
     return _not_trusted(target, span, vocabulary)
@@ -132,7 +139,7 @@ def _not_trusted(target: str, span: Span | None, vocabulary: Vocabulary) -> Diag
     if "." not in target:
         helps = (*(known or _short_names(vocabulary)), "write the dotted name of a callable")
         return Diagnostic("AM203", f"no target is called `{target}`", span, "unknown short name", helps)
-    vouched = sorted({entry.prefix for entry in vocabulary.trusted if below(entry.prefix, root)})
+    vouched = sorted({_shown(entry) for entry in vocabulary.trusted if below(entry.prefix, root)})
     if not vouched and any(below(name, root) for name in vocabulary.targets):
         message = f"`{target}` is not available: nothing installed declares it"
         return Diagnostic("AM210", message, span, "not available", known)
@@ -156,6 +163,10 @@ def _short_names(vocabulary: Vocabulary) -> tuple[str, ...]:
     short = sorted(name for name in vocabulary.targets if "." not in name)
     listed = ", ".join(f"`{name}`" for name in short[:_MOST_NAMES]) + (", …" if len(short) > _MOST_NAMES else "")
     return (f"the short names are {listed}",) if short else ()
+
+
+def _shown(entry: TrustedPrefix) -> str:
+    return f"{entry.prefix}….from_pretrained" if entry.kind == PRETRAINED else entry.prefix
 
 
 def _same_last_name(target: str, vocabulary: Vocabulary) -> tuple[str, ...]:

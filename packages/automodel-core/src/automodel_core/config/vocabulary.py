@@ -30,6 +30,8 @@ class Vocabulary:
     retired_keys: tuple[RetiredKey, ...] = ()
     files: Mapping[Path, Path | None] = attrs.field(factory=dict)
     """Python files that may be imported as targets, and the directory whose configs may not, as of a prefix."""
+    section_owners: Mapping[str, str] = attrs.field(factory=dict)
+    """Which plugin a section is of, in the words of a report; none for those of the core."""
 
     def with_plugins(
         self,
@@ -40,6 +42,7 @@ class Vocabulary:
         key_aliases: tuple[KeyAlias, ...] = (),
         retired_keys: tuple[RetiredKey, ...] = (),
         files: Mapping[Path, Path | None] | None = None,
+        section_owners: Mapping[str, str] | None = None,
     ) -> Vocabulary:
         """Return this vocabulary with more in it. Who owns a name twice is the catalog's business, not checked here."""
         return Vocabulary(
@@ -49,6 +52,7 @@ class Vocabulary:
             key_aliases=(*self.key_aliases, *key_aliases),
             retired_keys=(*self.retired_keys, *retired_keys),
             files={**self.files, **(files or {})},
+            section_owners={**self.section_owners, **(section_owners or {})},
         )
 
 

@@ -14,6 +14,7 @@ import yaml
 from automodel_core.config.nodes import Entry, Key, MappingNode, Node, ScalarNode, SequenceNode
 from automodel_core.config.scalars import NumberTooLongError, Scalar, is_number_text, resolve_scalar
 from automodel_core.config.text import SourceText
+from automodel_core.config.yaml_mistakes import mistake
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
 from automodel_core.errors import InputError
 
@@ -24,17 +25,6 @@ MOST_PROBLEMS = 100
 
 _TAG = "tag:yaml.org,2002:"
 _COLLECTION_TAGS = {"mapping": _TAG + "map", "sequence": _TAG + "seq"}
-_HELPS = {
-    "mapping values are not allowed": "put the key on a line of its own, or quote a value that holds `: `",
-    "cannot start any token": "indent with spaces, and quote a value that starts with a tab, `@`, `` ` `` or `%`",
-    "while scanning a quoted scalar": "close the quote",
-    "did not find expected key": "check the indentation: keys of one section start in the same column",
-    "did not find expected ',' or ']'": "close the list with `]`",
-    "did not find expected ',' or '}'": "close the mapping with `}`",
-    "while scanning an alias": "quote a value that starts with `*`",
-    "while scanning an anchor": "quote a value that starts with `&`",
-}
-
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -129,7 +119,13 @@ class _Composer:
         sized = self.anchors[name]
         if sized is None:
             raise InputError(
-                Diagnostic("AM105", f"the anchor `{name}` contains itself", self.span(event), "used inside itself")
+                Diagnostic(
+                    "AM105",
+                    f"the anchor `{name}` contains itself",
+                    self.span(event),
+                    "used inside itself",
+                    ("write out what is meant here",),
+                )
             )
         return sized
 
@@ -250,7 +246,7 @@ class _Composer:
                 self.report(
                     Diagnostic("AM106", "`<<` merges mappings only", merge.key_span, "", ("write `<<: *anchor`",))
                 )
-                continue
+                break
             inherited = {**source.entries, **inherited}
         return inherited
 
@@ -258,16 +254,20 @@ class _Composer:
 def _syntax_error(source: SourceText, error: yaml.YAMLError) -> Diagnostic:
     problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
     context = str(getattr(error, "context", None) or "")
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    line, column = (0, 0) if mark is None else (mark.line, mark.column)
-    helps = tuple(text for key, text in _HELPS.items() if key in problem or key in context)[:1]
+    start = _place(getattr(error, "context_mark", None))
+    place = _place(getattr(error, "problem_mark", None)) or start or (0, 0)
+    found = mistake(source.lines, problem, context, place, start)
     return Diagnostic(
         "AM102",
         f"`{source.name}` is not valid YAML: {problem}",
-        source.span(line, column, line, column + 1),
+        source.span(found.line, found.column, found.line, found.column + 1),
         context,
-        helps,
+        found.helps,
     )
+
+
+def _place(mark: Any) -> tuple[int, int] | None:
+    return None if mark is None else (mark.line, mark.column)
 
 
 def needs_quotes(text: str) -> bool:

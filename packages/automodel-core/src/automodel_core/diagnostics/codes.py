@@ -215,8 +215,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM920": "nothing is left to train",
         "AM930": "rows are left out of training",
         "AM931": "the cache cannot be written",
-        "AM933": "what is measured was trained on",
         "AM932": "samples are longer than the model was made for",
+        "AM933": "what is measured was trained on",
         "AM940": "a top-level key that nothing reads",
     }
 )

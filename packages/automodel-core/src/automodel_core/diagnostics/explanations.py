@@ -1,4 +1,4 @@
-"""More about a code than its title: why it is said, a config that earns it, and the same config mended."""
+"""More about a code than its title: why it is said, and a config that earns it beside a mended one, or what to do."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ import attrs
 
 @attrs.frozen
 class Explanation:
-    """``wrong`` and ``right`` are configs; with ``overrides`` the mistake is in those, and ``corrected`` mends it."""
+    """``wrong`` and ``right`` are configs; with ``overrides`` the mistake is in those, and ``corrected`` mends it.
+
+    What no config can show, because it depends on files or happens in a run, has a ``fix`` in words instead.
+    """
 
     cause: str
-    wrong: str
+    wrong: str | None = None
     right: str | None = None
     overrides: tuple[str, ...] = ()
     corrected: tuple[str, ...] = ()
+    fix: str = ""
 
     def text(self) -> str:
         """Return the explanation as it is printed."""
+        if self.wrong is None:
+            return f"{self.cause}\n\n{self.fix}\n"
         if self.overrides:
             wrong, right = " ".join(self.overrides), " ".join(self.corrected)
             return (
@@ -38,10 +44,8 @@ def explanations() -> dict[str, Explanation]:
     return {code: _explanation(**said) for code, said in data.items()}
 
 
-def _explanation(
-    cause: str, wrong: str, right: str | None = None, overrides: Sequence[str] = (), corrected: Sequence[str] = ()
-) -> Explanation:
-    return Explanation(cause, wrong, right, tuple(overrides), tuple(corrected))
+def _explanation(overrides: Sequence[str] = (), corrected: Sequence[str] = (), **said: str) -> Explanation:
+    return Explanation(overrides=tuple(overrides), corrected=tuple(corrected), **said)
 
 
 def _indented(text: str) -> str:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import attrs
+
+_LARGEST_MICRO_BATCH: Final = 65_536
+"""Larger ones are not looked for."""
 
 
 @attrs.frozen
@@ -45,4 +50,4 @@ def legal_micro_batches(global_batch: int, data_parallel: int, most: int) -> tup
     per_rank, rest = divmod(global_batch, data_parallel)
     if rest:
         return ()
-    return tuple(size for size in range(1, min(most, per_rank) + 1) if per_rank % size == 0)
+    return tuple(size for size in range(1, min(most, per_rank, _LARGEST_MICRO_BATCH) + 1) if per_rank % size == 0)

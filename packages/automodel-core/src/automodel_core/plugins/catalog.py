@@ -11,7 +11,7 @@ import attrs
 from automodel_core.diagnostics.diagnostic import Diagnostic
 from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import InputError
-from automodel_core.plugins.declarations import DECLARED_TYPES, DeclarationFault, ask
+from automodel_core.plugins.declarations import DECLARED_TYPES, DeclarationFault, ask, schema_fault
 from automodel_core.plugins.domains import RESERVED_COMMANDS
 from automodel_core.plugins.grants import granted
 from automodel_core.plugins.installed import SLOW_SECONDS, InstalledPlugin, load_installed_plugins
@@ -153,12 +153,13 @@ class Catalog:
         core = core_vocabulary()
         core_aliases = {alias.old: alias for alias in core.key_aliases}
         return core.with_plugins(
-            sections=self._without_core_names("section", self.sections, core.sections),
+            sections=self._with_schemas(self._without_core_names("section", self.sections, core.sections)),
             targets=self._without_core_names("target", self.targets, core.targets),
             trusted=self.trusted,
             files=self.trusted_files,
             key_aliases=tuple(self._without_core_names("key alias", self.key_aliases, core_aliases).values()),
             retired_keys=self.retired_keys,
+            section_owners={key: owned.owner for key, owned in self.sections.items()},
         )
 
     def ask_everything(self) -> None:
@@ -210,6 +211,15 @@ class Catalog:
             self._claims[kind] = claim(declared, names, **options)
             self._fail_if_strict()
         return self._claims[kind][0]
+
+    def _with_schemas(self, sections: Mapping[str, SectionSpec]) -> dict[str, SectionSpec]:
+        """Return the sections whose schema can be imported; the plugin of one that cannot is set aside."""
+        faults = {key: fault for key, spec in sections.items() if (fault := schema_fault(spec)) is not None}
+        for key, fault in faults.items():
+            owner = self.sections[key].plugin
+            self._plugins = [plugin.broken(fault) if plugin.name == owner else plugin for plugin in self._plugins]
+        self._fail_if_strict()
+        return {key: spec for key, spec in sections.items() if key not in faults}
 
     def _without_core_names(
         self, what: str, owned: Mapping[str, Owned[Any]], core: Mapping[str, Any]

@@ -65,7 +65,7 @@ def unread_sections(config: RunConfig, recipe: Owned[RecipeSpec], catalog: Catal
         entry = config.document.entry_at((key,))
         if entry is None or not config.given(key):
             continue
-        owner = f", which is of `{catalog.sections[key].plugin}`" if key in catalog.sections else ""
+        owner = f", since it is of `{catalog.sections[key].plugin}`" if key in catalog.sections else ""
         message = f"`{key}` has no effect: `{recipe.spec.name}` does not read it{owner}"
         helps = (f"remove it, or keep it as `x-{key}`",)
         problems.append(Diagnostic("AM146", message, entry.key_span, "no effect", helps))

@@ -9,6 +9,7 @@ from typing import Any, Final
 import attrs
 
 from automodel_core import specs
+from automodel_core.config.paths import PathError, parse_path
 from automodel_core.plugins.contract import implementations
 from automodel_core.plugins.installed import describe_exception, quiet_stdout
 
@@ -57,7 +58,30 @@ def _items(hook: str, answer: Any) -> list[Any]:
         if type(item) not in expected:
             raise DeclarationFault(f"`{hook}` returned {_shown(item)} among its items, not {wanted}")
         _check_fields(hook, item)
+        if isinstance(item, specs.KeyAlias):
+            _check_paths(hook, item)
     return items
+
+
+def _check_paths(hook: str, alias: specs.KeyAlias) -> None:
+    """Check that both sides of an alias are dotted keys."""
+    for path in (alias.old, alias.new):
+        try:
+            parse_path(path)
+        except PathError as error:
+            raise DeclarationFault(f"`{hook}` returned a `KeyAlias` with a path that is none: {error}") from None
+
+
+def schema_fault(spec: specs.SectionSpec) -> str | None:
+    """Return why the schema of a section cannot be used, or ``None`` when it can, or there is none."""
+    from automodel_core.config.schemas import schema_fields
+
+    try:
+        with quiet_stdout():
+            schema_fields(spec)
+    except (Exception, SystemExit) as error:
+        return f"the schema `{spec.schema}` of the section `{spec.key}` raised {describe_exception(error)}"
+    return None
 
 
 _SPEC_TUPLES: Final[Mapping[str, type]] = MappingProxyType(

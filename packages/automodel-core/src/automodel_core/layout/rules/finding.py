@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import attrs
+
+_LARGEST_SIZE: Final = 16_384
 
 
 @attrs.frozen
@@ -20,8 +22,9 @@ class Finding:
 
 
 def divisors(number: int, most: int | None = None) -> tuple[int, ...]:
-    """Return the divisors of ``number`` up to ``most``, in order."""
-    return tuple(size for size in range(1, min(number, most or number) + 1) if number % size == 0)
+    """Return the divisors of ``number`` up to ``most``, in order, none of them larger than any size of a layout."""
+    largest = min(number, most or number, _LARGEST_SIZE)
+    return tuple(size for size in range(1, largest + 1) if number % size == 0)
 
 
 def either(values: tuple[int, ...]) -> str:

@@ -8,7 +8,7 @@ from automodel_core.layout.partition import bubble_fraction
 from automodel_core.layout.request import LayoutRequest
 from automodel_core.layout.rules.finding import Finding
 
-_MUCH_WAITING = 0.2
+_MUCH_WAITING = 1 / 5
 
 
 def stages_have_layers(request: LayoutRequest) -> Iterator[Finding]:
@@ -43,7 +43,5 @@ def few_pipeline_stages(request: LayoutRequest) -> Iterator[Finding]:
 
 
 def _micro_batches_for(pp: int, virtual: int) -> int:
-    count = 1
-    while bubble_fraction(pp, count, virtual) > _MUCH_WAITING:
-        count += 1
-    return count
+    waiting = 4 * (pp - 1)  # (pp - 1) / (virtual * count + pp - 1) <= 1 / 5
+    return max(1, -(-waiting // virtual))

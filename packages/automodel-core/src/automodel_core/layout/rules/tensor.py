@@ -46,8 +46,10 @@ def tp_within_nvlink_domain(request: LayoutRequest) -> Iterator[Finding]:
     message = f"tp {request.tp} leaves the {domain} ranks that NVLink joins"
     reason = "it sends activations twice in every layer, which the network between nodes makes slow"
     fitting = divisors(domain, most=request.tp)
-    helps = (f"tp {fitting[-1]} stays within; raise pp instead", "or say that NVLink joins more: `nvlink_domain: 72`")
-    yield Finding("tp_within_nvlink_domain", "warning", message, reason, ("tp",), helps)
+    helps = [f"tp {fitting[-1]} stays within; raise pp instead"]
+    if request.tp > domain:
+        helps.append(f"or say that NVLink joins more: `nvlink_domain_size: {request.tp}`")
+    yield Finding("tp_within_nvlink_domain", "warning", message, reason, ("tp",), tuple(helps))
 
 
 def sequence_parallel_with_tp(request: LayoutRequest) -> Iterator[Finding]:

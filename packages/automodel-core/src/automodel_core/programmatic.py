@@ -36,6 +36,8 @@ def run(
     Raise :class:`InputError` for what cannot work; nothing is printed for it. A broken plugin is a warning.
     """
     from automodel_core.config.load import REQUIRED_SECTIONS, load_run_config
+    from automodel_core.config.rules import RULES
+    from automodel_core.preflight.run_rules import sections_rule
 
     if not isinstance(config, (str, os.PathLike, Mapping)):
         raise TypeError(f"`config` must be the path of a file or a mapping, not {type(config).__name__}")
@@ -50,6 +52,7 @@ def run(
         overrides=overrides,
         vocabulary=vocabulary,
         required=lambda document: needed_sections(document, route, catalog, REQUIRED_SECTIONS),
+        rules=(*RULES, sections_rule(catalog, route=route)),
     )
     spec, chosen = choose_recipe(loaded, route, catalog)
     if spec is None:

@@ -210,6 +210,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM931": "the cache cannot be written",
         "AM933": "what is measured was trained on",
         "AM932": "samples are longer than the model was made for",
+        "AM934": "samples may be longer than the model was made for",
     }
 )
 

@@ -135,3 +135,12 @@ def test_a_frozen_pattern_is_matched_with_the_model(config, automodel):
     config.write_text(config.read_text().replace("peft:\n  target_modules: [q_proj, norm]\n", freeze))
     _, out, _ = automodel("config", "validate", "--deep", "--json", config)
     assert ("AM430", 15, 14) in said(out)
+
+
+def test_a_missing_file_is_said_once_where_both_depths_find_it(config, automodel):
+    for name in ("rows.jsonl", "held_out.jsonl"):
+        Path(name).unlink()
+    words = ["--checkpoint.directory", "out", "--model.name_or_path", "./absent"]
+    _, out, _ = automodel("config", "validate", "--deep", "--json", config, *words)
+    found = [d["code"] for d in json.loads(out)["diagnostics"]]
+    assert (found.count("AM401"), found.count("AM301")) == (1, 2)

@@ -15,8 +15,14 @@ if TYPE_CHECKING:
 
 
 def all_problems(recipe: BaseRecipe) -> list[Diagnostic]:
-    """Return everything that can be known to be wrong with a run of ``recipe`` before weights are read."""
-    return without_echoes([*recipe.check(), *problems_of_files(recipe)])
+    """Return everything that can be known to be wrong with a run of ``recipe`` before weights are read.
+
+    What both depths say in the same words is said where the config names the file.
+    """
+    of_files = problems_of_files(recipe)
+    said = {(problem.code, problem.message) for problem in of_files}
+    others = [problem for problem in recipe.check() if (problem.code, problem.message) not in said]
+    return without_echoes([*others, *of_files])
 
 
 def problems_of_files(recipe: BaseRecipe) -> list[Diagnostic]:

@@ -135,6 +135,18 @@ ROOMS_BELOW = {
     "diagnostics": ("diagnostics", "errors", "specs"),
     "plugins": ("plugins", "diagnostics", "hookspecs", "errors", "specs", "config"),
     "config": ("config", "plugins", "layout", "diagnostics", "hookspecs", "errors", "specs", "cache"),
+    "model_files": ("model_files", "diagnostics", "errors"),
+    "preflight": (
+        "preflight",
+        "config",
+        "plugins",
+        "checkpoint",
+        "data",
+        "model_files",
+        "diagnostics",
+        "errors",
+        "specs",
+    ),
     "layout": ("layout",),
 }
 """The light rooms, with the rooms that each may import when it is imported itself."""

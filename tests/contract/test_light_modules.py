@@ -8,7 +8,7 @@ import sys
 import pytest
 
 DOMAINS = ("llm", "vlm", "diffusion", "retrieval")
-LIGHT_ROOMS = ("cli", "plugins", "config", "diagnostics", "hookspecs")
+LIGHT_ROOMS = ("cli", "plugins", "config", "preflight", "model_files", "diagnostics", "hookspecs")
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys

@@ -65,8 +65,8 @@ def test_the_readme_s_hooks_override_the_optimizer(small_config, tmp_path, monke
     assert used == [1e-3]
 
 
-def test_the_example_config_is_valid(automodel):
-    code, out, err = automodel("config", "validate", ROOT / "examples/finetune_llm.yaml")
+def test_the_example_config_is_valid_once_it_names_data(automodel, squad):
+    code, out, err = automodel("config", "validate", ROOT / "examples/finetune_llm.yaml", "--dataset.path", squad)
     assert code == 0, out + err
 
 

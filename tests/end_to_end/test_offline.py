@@ -34,7 +34,8 @@ def test_a_whole_run_and_its_resumption_ask_no_network(small_config, tmp_path, a
         ("evaluate", "llm", "-c", path, "--restore_from.path", "latest"),
         ("generate", "llm", "-c", path, "--restore_from.path", "latest", "--prompt", "How"),
         ("data", "preview", "-c", path),
-        ("config", "validate", path),
+        ("config", "validate", path, "--restore_from.path", "latest"),
+        ("config", "validate", "--deep", path, "--restore_from.path", "latest"),
         ("doctor",),
     ]
     for arguments in runs:

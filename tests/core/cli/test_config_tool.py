@@ -29,7 +29,9 @@ optimizer:
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Path:
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("squad.json").write_text("{}")
     path = tmp_path / "cfg.yaml"
     path.write_text(CONFIG)
     return path

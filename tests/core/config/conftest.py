@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
+import config_files
 import pytest
 
+from automodel_core.cli import main
 from automodel_core.config import Vocabulary, core_vocabulary, load_run_config, targets_by_name
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
@@ -109,3 +112,28 @@ def problems(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyP
         return ()
 
     return load
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with a model and data, in which the tests run."""
+    monkeypatch.chdir(tmp_path)
+    config_files.write_model(tmp_path / "model", config_files.DECODER)
+    (tmp_path / "squad.json").write_text("{}")
+    return tmp_path
+
+
+@pytest.fixture
+def validated(home: Path, capsys: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+    """Return (code, line, column) of everything that is said of a config."""
+
+    def validate(text: str, *words: str) -> list[tuple[str, int | None, int | None]]:
+        Path("cfg.yaml").write_text(text)
+        code = main(["config", "validate", "cfg.yaml", "--json", *words])
+        verdict = json.loads(capsys.readouterr().out)
+        assert code == (0 if verdict["valid"] else 2)
+        assert verdict["depth"] == "names"
+        places = [(d["code"], d["span"] or {"line": None, "column": None}) for d in verdict["diagnostics"]]
+        return [(code, span["line"], span["column"]) for code, span in places]
+
+    return validate

@@ -37,6 +37,8 @@ from automodel_core.cli import main
 from automodel_core.diagnostics import CODES
 
 DIRECTORY = Path(__file__).parents[2] / "data" / "broken_configs"
+DATA = ("squad.json", "rows.jsonl")
+"""Files that the cases name as data, which have to be there."""
 NEEDED = {
     ".yaml": {
         "model": "{_target_: NeMoAutoModelForCausalLM.from_pretrained, name_or_path: some/model}",
@@ -74,11 +76,15 @@ class Case:
         return shlex.split(self.options.get("words", ""))
 
     def write(self, directory: Path) -> None:
-        """Write the config and the files beside it."""
+        """Write the config and the files beside it, the data that configs name, and weight files without a weight."""
+        for name in DATA:
+            (directory / name).touch()
         for name, text in self.files.items():
             path = directory / name
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(self.data(text, path.suffix) if name == self.config else text.encode())
+            if path.name == "config.json":
+                path.with_name("model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}")
 
     def data(self, text: str, suffix: str) -> bytes:
         """Return the bytes of the config, with what every run must have."""

@@ -121,8 +121,14 @@ lr_scheduler:
     ],
 )
 def test_config_validate_compares_arguments_without_importing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], override: str, code: str | None
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    override: str,
+    code: str | None,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("squad.json").write_text("{}")
     (tmp_path / "cfg.yaml").write_text(CONFIG)
     assert main(["config", "validate", str(tmp_path / "cfg.yaml"), override]) == (0 if code is None else 2)
     assert code is None or f"[{code}]" in capsys.readouterr().err

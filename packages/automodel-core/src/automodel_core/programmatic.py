@@ -53,6 +53,8 @@ def _run(
     route: str | None,
 ) -> Any:
     from automodel_core.config.load import REQUIRED_SECTIONS, load_run_config
+    from automodel_core.config.rules import RULES
+    from automodel_core.preflight.run_rules import sections_rule
 
     catalog = Catalog.discover()
     vocabulary = catalog.vocabulary()
@@ -63,6 +65,7 @@ def _run(
         overrides=overrides,
         vocabulary=vocabulary,
         required=lambda document: needed_sections(document, route, catalog, REQUIRED_SECTIONS),
+        rules=(*RULES, sections_rule(catalog, route=route)),
     )
     spec, chosen = choose_recipe(loaded, route, catalog)
     if spec is None:

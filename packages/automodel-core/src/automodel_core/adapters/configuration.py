@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from transformers import CONFIG_MAPPING, AutoConfig, PreTrainedConfig
 
 from automodel_core.diagnostics import Diagnostic, did_you_mean
 from automodel_core.errors import InputError
+from automodel_core.model_files.place import read_config_json
 
 
 def read_configuration(
@@ -21,7 +21,7 @@ def read_configuration(
 
     ``own_keys`` are the keys that the model class takes itself, for suggestions. Raises :class:`InputError`.
     """
-    content = _read_json(directory)
+    content = read_config_json(directory)
     _check_known(content, directory, trust_remote_code)
     config = _made(lambda: AutoConfig.from_pretrained(directory, trust_remote_code=trust_remote_code))
     decoded, _ = PreTrainedConfig.get_config_dict(directory)  # transformers writes what JSON cannot say in its own way
@@ -91,25 +91,6 @@ def check_architecture(config: PreTrainedConfig, auto_class: str, *, trust_remot
                 helps=("use the original weights, or convert these to bfloat16 first",),
             )
         )
-
-
-def _read_json(directory: Path) -> dict[str, Any]:
-    path = directory / "config.json"
-    if not path.is_file():
-        raise InputError(
-            Diagnostic(
-                "AM402",
-                f"`{directory}` has no `config.json`",
-                helps=("name a directory that `save_pretrained` wrote",),
-            )
-        )
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(Diagnostic("AM402", f"`{path}` is not valid JSON: {error}")) from error
-    if not isinstance(content, dict):
-        raise InputError(Diagnostic("AM402", f"`{path}` does not hold a JSON object"))
-    return content
 
 
 def _check_known(content: Mapping[str, Any], directory: Path | None, trust_remote_code: bool) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import Final
 
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
 
-from automodel_core.diagnostics import Diagnostic, did_you_mean
+from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
+from automodel_core.model_files.place import HOW_TO_NAME, no_directory, place_problem
 
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 _CONFIGURATION = ("*.json",)
 _WEIGHTS = ("*.safetensors",)
 _OTHERS = ("*.py", "*.model", "*.txt", "*.jinja", "*.tiktoken")
@@ -30,33 +29,13 @@ def model_directory(name_or_path: str | os.PathLike[str], *, revision: str | Non
     path = Path(given).expanduser()
     if path.is_dir():
         return path
-    if path.exists():
-        raise InputError(
-            Diagnostic(
-                "AM401",
-                f"`name_or_path` is `{given}`, which is a file and not the directory of a model",
-                helps=("name its directory",),
-            )
-        )
-    if _looks_like_a_path(given, path):
-        raise _no_directory(given, path)
+    problem = place_problem(given)
+    if problem is not None:
+        raise InputError(problem)
     return _from_hub(given, revision, weights)
 
 
-_HOW_TO = ("give the path of a directory with a `config.json`, or a model id of the Hugging Face hub: `org/name`",)
 _TIMEOUT_SECONDS: Final = 5.0
-
-
-def _no_directory(given: str, path: Path) -> InputError:
-    siblings = [entry.name for entry in path.parent.iterdir() if entry.is_dir()] if path.parent.is_dir() else []
-    helps = did_you_mean(path.name, siblings) or _HOW_TO
-    return InputError(Diagnostic("AM401", f"`name_or_path` is `{given}`, and there is no such directory", helps=helps))
-
-
-def _looks_like_a_path(given: str, path: Path) -> bool:
-    if given.startswith((".", "~", os.sep)) or _HUB_ID.fullmatch(given) is None:
-        return True
-    return len(path.parts) > 1 and Path(path.parts[0]).is_dir()
 
 
 def _from_hub(model_id: str, revision: str | None, weights: bool) -> Path:
@@ -77,12 +56,12 @@ def _from_hub(model_id: str, revision: str | None, weights: bool) -> Path:
             Diagnostic(
                 "AM401",
                 f"`name_or_path` is `{model_id}`: neither a directory here nor a model of the Hugging Face hub",
-                helps=(*_HOW_TO, "a private or gated model needs `hf auth login`"),
+                helps=(*HOW_TO_NAME, "a private or gated model needs `hf auth login`"),
             )
         ) from error
     except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
         if cached_only:
-            raise _no_directory(model_id, Path(model_id)) from error
+            raise InputError(no_directory(model_id, Path(model_id))) from error
         raise InputError(
             Diagnostic(
                 "AM409",

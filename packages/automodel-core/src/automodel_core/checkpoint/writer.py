@@ -10,6 +10,7 @@ import attrs
 from safetensors import SafetensorError
 
 from automodel_core import __version__
+from automodel_core.checkpoint.availability import is_step_of, latest_is_a_directory, not_writable, other_run
 from automodel_core.checkpoint.config import CheckpointConfig
 from automodel_core.checkpoint.directory import (
     LATEST,
@@ -43,8 +44,9 @@ class CheckpointWriter:
         """
         home = self.config.directory
         try:
-            if (home / LATEST).is_dir():
-                raise IsADirectoryError(0, f"`{LATEST}` in it is a directory")
+            pointer = latest_is_a_directory(home)
+            if pointer is not None:
+                raise IsADirectoryError(0, pointer)
             home.mkdir(parents=True, exist_ok=True)
             self._lock = lock_directory(home)
             removed = remove_leftovers(home)
@@ -52,12 +54,11 @@ class CheckpointWriter:
             raise InputError(_is_being_written(home)) from None
         except OSError as error:
             self.close()
-            message = f"checkpoints cannot be written to `{home}`: {error.strerror}"
-            raise InputError(Diagnostic("AM505", message, helps=("name another `checkpoint.directory`",))) from None
-        steps = complete_steps(home)
-        if steps and not self._is_here(resuming_from) and not self.config.overwrite:
+            raise InputError(not_writable(home, str(error.strerror))) from None
+        problem = other_run(home, overwrite=self.config.overwrite, resuming_from=resuming_from)
+        if problem is not None:
             self.close()
-            raise InputError(_holds_another_run(home, steps))
+            raise InputError(problem)
         return removed
 
     def start(self, step: int, *, resuming_from: Path | None) -> list[Path]:
@@ -67,7 +68,7 @@ class CheckpointWriter:
         that began elsewhere sets every checkpoint aside. Called when nothing is left that could refuse the run.
         """
         home = self.config.directory
-        here = self._is_here(resuming_from)
+        here = is_step_of(home, resuming_from)
         moved = set_aside_after(home, step if here else -1)
         if here:
             replace_text(home / LATEST, step_directory(home, step).name + "\n")
@@ -75,12 +76,6 @@ class CheckpointWriter:
             (home / LATEST).unlink(missing_ok=True)
             sync_file(home)
         return moved
-
-    def _is_here(self, checkpoint: Path | None) -> bool:
-        """Whether ``checkpoint`` is one of the steps of the directory; one that was set aside is of another branch."""
-        home = self.config.directory
-        steps = (step_directory(home, step).resolve() for step in complete_steps(home))
-        return checkpoint is not None and checkpoint.resolve() in steps
 
     def close(self) -> None:
         """Let other runs write to the directory. Doing so twice is fine."""
@@ -129,16 +124,4 @@ def _is_being_written(home: Path) -> Diagnostic:
         "AM512",
         f"another run is writing to `{home}`",
         helps=("wait until it ends or stop it", "or name another `checkpoint.directory`"),
-    )
-
-
-def _holds_another_run(home: Path, steps: list[int]) -> Diagnostic:
-    return Diagnostic(
-        "AM506",
-        f"`{home}` already holds the checkpoints of a run (up to `step-{steps[-1]}`)",
-        helps=(
-            f"to go on from there: `--restore_from.path {step_directory(home, steps[-1])}`",
-            "to keep both: `--checkpoint.directory` with another name",
-            "to set them aside as `abandoned-step-N-K`: `--checkpoint.overwrite true`",
-        ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,17 +18,17 @@ from automodel_core.diagnostics.render import to_data
 from automodel_core.diagnostics.suggest import did_you_mean
 from automodel_core.errors import EXIT_DONE, EXIT_WRONG_INPUT, InputError
 from automodel_core.plugins import Catalog
-from automodel_core.plugins.choosing import find_sections_unread, needed_sections
+from automodel_core.plugins.choosing import needed_sections
 from automodel_core.plugins.grants import trusting
-from automodel_core.plugins.loading import find_recipe
 
 if TYPE_CHECKING:
     from automodel_core.config import RunConfig
+    from automodel_core.config.rules import Rule
 
 _ACTIONS: Final = ("validate", "show", "schema", "migrate")
 _FORMATS: Final = ("yaml", "toml", "json")
 _SUFFIXES: Final = (".yaml", ".yml", ".toml")
-_USAGE: Final = f"""usage: {PROGRAM} config validate CFG... [--world-size N] [--json] [overrides...]
+_USAGE: Final = f"""usage: {PROGRAM} config validate CFG... [--deep] [--world-size N] [--json] [overrides...]
        {PROGRAM} config show CFG [--provenance | --changes] [-o yaml|toml|json] [overrides...]
        {PROGRAM} config migrate CFG [-o NEW]
        {PROGRAM} config schema
@@ -38,6 +38,9 @@ or write a config of another system in our spelling; or print the JSON Schema of
 
 options:
   -c, --config FILE  a config; may be given without the option; a directory stands for every config in it
+  --deep             try all that a run does before it reads weights: import targets, read the first rows of the data,
+                     match patterns with the model's names; nothing is written
+  --plugin FILE      with --deep, a Python file with hooks that override everything else; may be repeated
   --world-size N     how many ranks the run will have; WORLD_SIZE of the environment without it
   --trust NAME       let targets be below this module or in this Python file; may be repeated
   --provenance       show where each value comes from
@@ -62,7 +65,7 @@ def main(line: CommandLine, catalog: Catalog) -> int:
         2,
         positional_config=True,
         several_configs=action == "validate",
-        flags=frozenset({"--json", "--provenance", "--changes"}),
+        flags=frozenset({"--json", "--provenance", "--changes", "--deep"}),
         values=frozenset({"--world-size", "--output"}),
     )
     if arguments.wants_help:
@@ -122,19 +125,19 @@ def _configs(named: Sequence[str]) -> list[str]:
 
 def _validate(configs: Sequence[str], arguments: RunArguments, catalog: Catalog) -> int:
     """Check every config; one alone raises what is wrong with it."""
-    as_json = "--json" in arguments.flags
+    as_json, deep = "--json" in arguments.flags, "--deep" in arguments.flags
     verdicts: list[dict[str, Any]] = []
     for config in configs:
         try:
-            warnings = _load(config, arguments, catalog, with_arguments=True).warnings
+            warnings = _checked(config, arguments, catalog, deep=deep)
         except InputError as error:
             if len(configs) == 1 and not as_json:
                 raise
-            verdicts.append(_verdict(config, False, error.diagnostics))
+            verdicts.append(_verdict(config, False, deep, error.diagnostics))
             if not as_json:
                 print_diagnostics(error.diagnostics)
         else:
-            verdicts.append(_verdict(config, True, warnings))
+            verdicts.append(_verdict(config, True, deep, warnings))
             if not as_json:
                 print_diagnostics(warnings)
                 print(f"{config}: valid", flush=True)
@@ -144,20 +147,44 @@ def _validate(configs: Sequence[str], arguments: RunArguments, catalog: Catalog)
     return EXIT_DONE if all(verdict["valid"] for verdict in verdicts) else EXIT_WRONG_INPUT
 
 
-def _verdict(config: str, valid: bool, diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
-    return {"config": config, "valid": valid, "diagnostics": [to_data(d) for d in diagnostics]}
+def _verdict(config: str, valid: bool, deep: bool, diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
+    depth = "imports" if deep else "names"
+    return {"config": config, "valid": valid, "depth": depth, "diagnostics": [to_data(d) for d in diagnostics]}
+
+
+def _checked(config_path: str, arguments: RunArguments, catalog: Catalog, *, deep: bool) -> tuple[Diagnostic, ...]:
+    """Return the warnings about a config. Raises :class:`InputError` with all that is wrong, to the depth asked for.
+
+    What is wrong with the config itself hides what a run would find out: no run can be made of it.
+    """
+    from automodel_core.config.rules import ARGUMENT_RULES, RULES
+    from automodel_core.preflight.run_rules import places_rules
+
+    names = (*RULES, *places_rules(catalog), *ARGUMENT_RULES)
+    if not deep:
+        return _load(config_path, arguments, catalog, names).warnings
+    from automodel_core.training.deep_check import check_deeply
+
+    try:
+        config = _load(config_path, arguments, catalog, RULES)
+    except InputError:
+        _load(config_path, arguments, catalog, names)
+        raise
+    check_deeply(config, arguments.plugin_files, catalog)
+    return config.warnings
 
 
 def _show(config_path: str, arguments: RunArguments, catalog: Catalog) -> int:
     from automodel_core.config.changes import changes, changes_text
     from automodel_core.config.inherited import inherited
     from automodel_core.config.provenance import origins, provenance_text
+    from automodel_core.config.rules import RULES
 
     kind = "json" if "--json" in arguments.flags else arguments.values.get("--output", "yaml")
     if kind not in _FORMATS:
         helps = (*did_you_mean(kind, _FORMATS), "the kinds are `yaml`, `toml` and `json`")
         raise InputError(Diagnostic("AM705", f"`--output {kind}` is no kind of output", helps=helps))
-    config = _load(config_path, arguments, catalog)
+    config = _load(config_path, arguments, catalog, RULES)
     print_diagnostics(config.warnings)
     if "--provenance" in arguments.flags:
         known = (*origins(config), *inherited(config))
@@ -188,25 +215,20 @@ def _written(config: RunConfig, kind: str) -> str:
         raise InputError(Diagnostic("AM106", str(error), helps=("use `-o yaml`",))) from None
 
 
-def _load(config_path: str, arguments: RunArguments, catalog: Catalog, *, with_arguments: bool = False) -> RunConfig:
+def _load(config_path: str, arguments: RunArguments, catalog: Catalog, rules: Iterable[Rule]) -> RunConfig:
     from automodel_core.config.load import REQUIRED_SECTIONS, load_run_config
     from automodel_core.config.ranks import number_of_ranks
-    from automodel_core.config.rules import ARGUMENT_RULES, NOTES, RULES
+    from automodel_core.config.rules import NOTES
+    from automodel_core.preflight.run_rules import recipe_rule, sections_rule
 
-    config = load_run_config(
+    return load_run_config(
         config_path,
         overrides=arguments.overrides,
         vocabulary=catalog.vocabulary(),
         required=lambda document: needed_sections(document, None, catalog, REQUIRED_SECTIONS),
         world_size=number_of_ranks(arguments.values.get("--world-size")),
-        rules=(*RULES, *ARGUMENT_RULES, *NOTES) if with_arguments else (*RULES, *NOTES),
+        rules=(*rules, *NOTES, recipe_rule(catalog), sections_rule(catalog)),
     )
-    if config.recipe is not None:
-        find_recipe(config.recipe, catalog, config.span("recipe"))
-    unread = find_sections_unread(config, catalog)
-    if unread:
-        raise InputError(unread)
-    return config
 
 
 def _unknown_action(line: CommandLine, action: str | None) -> Diagnostic:

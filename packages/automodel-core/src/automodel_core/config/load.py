@@ -80,7 +80,7 @@ def load_run_config(
     problems.extend(swap.problem for swap in swapped)
     problems.extend(finding for finding in found if finding.severity == "error")
     if problems:
-        raise InputError(_without_echoes(problems))
+        raise InputError(without_echoes(problems))
     return attrs.evolve(config, warnings=tuple(finding for finding in found if finding.severity == "warning"))
 
 
@@ -103,7 +103,7 @@ def _file_order(problem: Diagnostic) -> tuple[bool, int, int]:
     return False, span.line, span.column
 
 
-def _without_echoes(problems: list[Diagnostic]) -> list[Diagnostic]:
+def without_echoes(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return the problems in the order of the file, one for each place.
 
     What failed at one stage would fail again, less clearly, at the next. A section that is missing has no place of

@@ -25,11 +25,15 @@ _LARGEST_FILE: Final = 1 << 22
 
 
 def model_shape(config: RunConfig) -> ModelShape:
-    """Return the shape that ``model.name_or_path/config.json`` describes, changed by the arguments beside it."""
+    """Return the shape that ``model.name_or_path/config.json`` describes, changed by the arguments beside it.
+
+    ``model.config``, the same as a mapping, describes a model that starts from a seed.
+    """
     model = config.sections.get("model")
     if not isinstance(model, Component):
         return ModelShape()
-    written = _config_json(model.kwargs.get("name_or_path"))
+    described = model.kwargs.get("config")
+    written = described if isinstance(described, dict) else _config_json(model.kwargs.get("name_or_path"))
     given = {**written, **{key: value for key, value in model.kwargs.items() if isinstance(value, int)}}
     return shape_of(given) if written else ModelShape()
 

@@ -84,10 +84,21 @@ def _named_files(paths: Sequence[str], suffixes: Collection[str]) -> list[Path]:
         elif _WILDCARDS.search(text):
             found |= dict.fromkeys(_matching(str(place), text))
         else:
-            raise InputError(Diagnostic("AM301", f"the data file `{text}` does not exist", helps=_near(place)))
+            raise InputError(missing_file(text))
     if not found:
         raise InputError(Diagnostic("AM303", "`path` names no data file"))
     return list(found)
+
+
+def missing_file(text: str) -> Diagnostic:
+    """Return what is said of a data file that does not exist."""
+    return Diagnostic("AM301", f"the data file `{text}` does not exist", helps=_near(Path(text).expanduser()))
+
+
+def is_missing_file(text: str) -> bool:
+    """Return whether ``text`` can only be a path, no pattern, and nothing is there."""
+    looks_local = text.startswith((".", "/", "~")) or bool(Path(text).suffix)
+    return looks_local and not _WILDCARDS.search(text) and not Path(text).expanduser().exists()
 
 
 def _near(place: Path) -> tuple[str, ...]:

@@ -217,6 +217,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "AM931": "the cache cannot be written",
         "AM932": "samples are longer than the model was made for",
         "AM933": "what is measured was trained on",
+        "AM934": "samples may be longer than the model was made for",
         "AM940": "a top-level key that nothing reads",
     }
 )

@@ -8,7 +8,8 @@ from typing import Final
 
 from torch import nn
 
-from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
+from automodel_core.config.name_patterns import no_such_parameter, nothing_trains
+from automodel_core.diagnostics import Diagnostic, Span
 from automodel_core.errors import InputError
 
 _OPTIONAL_PARTS: Final = ("vision_tower", "audio_tower")
@@ -32,7 +33,7 @@ def apply_freeze(
     """
     names = [name for name, _ in model.named_parameters(remove_duplicate=False)]
     problems = [
-        _matches_nothing(pattern, names, span_of(f"freeze.{key}.{number}") or span_of(f"freeze.{key}"))
+        no_such_parameter(pattern, names, span_of(f"freeze.{key}.{number}") or span_of(f"freeze.{key}"))
         for key, given in (("patterns", patterns), ("trainable", trainable))
         for number, pattern in enumerate(given)
         if not fnmatch.filter(names, pattern)
@@ -52,7 +53,7 @@ def apply_freeze(
         frozen = set(names) if trainable else set()
     _set_requires_grad(model, frozen - kept, kept)
     if not any(parameter.requires_grad for parameter in model.parameters()):
-        raise InputError(_nothing_trains(span_of("freeze.patterns") or span_of("freeze")))
+        raise InputError(nothing_trains(span_of("freeze.patterns") or span_of("freeze")))
 
 
 def _in_parts(
@@ -77,27 +78,6 @@ def _set_requires_grad(model: nn.Module, frozen: set[str], kept: set[str]) -> No
 def _no_such_part(model: nn.Module, part: str, span: Span | None) -> Diagnostic:
     message = f"which part of `{type(model).__name__}` its {part.replace('_', ' ')} is, is not known"
     return Diagnostic("AM430", message, span, helps=("name its parameters in `freeze.patterns`",))
-
-
-def _matches_nothing(pattern: str, names: Sequence[str], span: Span | None) -> Diagnostic:
-    return Diagnostic(
-        "AM430",
-        f"`{pattern}` matches no parameter",
-        span,
-        helps=(
-            *did_you_mean(pattern, names),
-            f"patterns are globs over whole parameter names such as `{names[0]}`",
-        ),
-    )
-
-
-def _nothing_trains(span: Span | None) -> Diagnostic:
-    return Diagnostic(
-        "AM431",
-        "every parameter is frozen: there is nothing to train",
-        span,
-        helps=("name fewer parameters in `freeze.patterns`, or except some in `freeze.trainable`",),
-    )
 
 
 def _not_in_adapter_files(name: str, span: Span | None) -> Diagnostic:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import torch
 from torch import nn
 
+from automodel_core.diagnostics.collecting import Problems
 from automodel_core.errors import PluginError
 from automodel_core.infrastructure.blueprint import Blueprint, ModelAdapter
 from automodel_core.infrastructure.build import ModelBuild
@@ -38,18 +40,65 @@ def build_infrastructure(
 
     A :class:`Blueprint` is read from its directory, or drawn from ``seed``; a module keeps the weights it has.
     ``restore_directory`` is a checkpoint to continue from: a whole model, or adapters when ``peft`` is on. What is
-    asked for and cannot be done is refused before the first stage, all of it at once.
+    asked for and cannot be done is refused before weights are read, all of it at once.
+    """
+    build = describe_infrastructure(host, config, blueprint_or_module, device, seed, restore_directory, world_size)
+    return realise_infrastructure(host, config, build)
+
+
+def describe_infrastructure(
+    host: RunHost,
+    config: RunConfig,
+    blueprint_or_module: Blueprint | nn.Module,
+    device: torch.device,
+    seed: int,
+    restore_directory: Path | None = None,
+    world_size: int = 1,
+) -> ModelBuild:
+    """Run the stages that read no weights. Raises :class:`InputError` with what is wrong with any of them.
+
+    A stage that follows from one that failed is left out: without its adapters a model says nothing of patterns that
+    name them.
     """
     build = _start(host, config, blueprint_or_module, device, seed, restore_directory, world_size)
-    refuse_unavailable(config, build.facts)
+    problems = Problems()
+    with problems.collected():
+        refuse_unavailable(config, build.facts)
     if config.compile.enabled and Stage.COMPILE.value not in build.facts.claimed:
-        check_backend(config)
+        with problems.collected():
+            check_backend(config)
+    failed: set[Stage] = set()
+    names = ModelNames.of(build.model)
+    for planned in _before_weights(build):
+        if failed.intersection(_FOLLOWS.get(planned.stage, ())):
+            continue
+        failed.add(planned.stage)
+        with problems.collected():
+            _run(host, config, planned, build)
+            names = check_invariants(planned.stage, build.model, names, build.ties)
+            failed.discard(planned.stage)
+    problems.report()
+    return build
+
+
+def realise_infrastructure(host: RunHost, config: RunConfig, build: ModelBuild) -> ModelBuild:
+    """Run the other stages of ``build``: its parameters get their memory and their values."""
+    done = [planned.stage for planned in _before_weights(build)]
     names = ModelNames.of(build.model)
     for planned in build.plan:
-        if planned.active:
+        if planned.active and planned.stage not in done:
             _run(host, config, planned, build)
             names = check_invariants(planned.stage, build.model, names, build.ties)
     return build
+
+
+_FOLLOWS: Final = {Stage.LOAD: (Stage.PEFT,), Stage.FREEZE: (Stage.PEFT,)}
+"""Stages that cannot be judged when another has failed."""
+
+
+def _before_weights(build: ModelBuild) -> list[PlannedStage]:
+    """Return the stages with something to do that come before the one that reads weights."""
+    return [p for p in itertools.takewhile(lambda p: p.stage is not Stage.DEVICE, build.plan) if p.active]
 
 
 def _run(host: RunHost, config: RunConfig, planned: PlannedStage, build: ModelBuild) -> None:

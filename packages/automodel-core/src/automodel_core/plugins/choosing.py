@@ -45,7 +45,7 @@ def needed_sections(
     ``document`` is plain data that nobody has checked. ``otherwise`` is the answer when no recipe is found, which
     :func:`choose_recipe` reports.
     """
-    spec = _recipe_of_document(document, route, catalog)
+    spec = recipe_of_document(document, route, catalog)
     return otherwise if spec is None else spec.spec.requires
 
 
@@ -72,19 +72,17 @@ def unread_sections(config: RunConfig, recipe: Owned[RecipeSpec], catalog: Catal
     return problems
 
 
-def find_sections_unread(config: RunConfig, catalog: Catalog) -> list[Diagnostic]:
-    """Return the same for the recipe that the config is for, as far as the config says which it is."""
-    spec = _recipe_of_document(config.document.to_data(), None, catalog)
-    return [] if spec is None else unread_sections(config, spec, catalog)
-
-
 def declared_recipe(recipe_class: type, catalog: Catalog) -> Owned[RecipeSpec] | None:
     """Return the declaration of a recipe class, or ``None`` for one that nobody declares."""
     target = f"{recipe_class.__module__}:{recipe_class.__qualname__}"
     return next((owned for owned in catalog.recipes.values() if owned.spec.target == target), None)
 
 
-def _recipe_of_document(document: Mapping[str, Any], route: str | None, catalog: Catalog) -> Owned[RecipeSpec] | None:
+def recipe_of_document(document: Mapping[str, Any], route: str | None, catalog: Catalog) -> Owned[RecipeSpec] | None:
+    """Return the recipe that a document is for, as far as it says; ``None`` where it does not.
+
+    ``document`` is plain data that nobody has checked.
+    """
     recipe, model = document.get("recipe"), document.get("model")
     if recipe is not None:
         try:

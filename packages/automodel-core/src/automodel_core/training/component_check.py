@@ -21,16 +21,22 @@ def complete_component(config: RunConfig, section: str) -> Component | None:
 
 def check_components(config: RunConfig) -> None:
     """Import every target and compare its signature with the keys, calling nothing. Raises all problems at once."""
-    problems: list[Diagnostic] = []
+    problems = [problem for found in problems_by_section(config).values() for problem in found]
+    if problems:
+        raise InputError(list(dict.fromkeys(problems)))
+
+
+def problems_by_section(config: RunConfig) -> dict[str, list[Diagnostic]]:
+    """Return what :func:`check_components` raises, by the section whose component is wrong."""
+    problems: dict[str, list[Diagnostic]] = {}
     for section, spec in config.vocabulary.sections.items():
         if not spec.component or getattr(config, section) is None:
             continue
         try:
             component = complete_component(config, section)
         except InputError as error:
-            problems.extend(error.diagnostics)
+            problems[section] = list(error.diagnostics)
         else:
             assert component is not None
-            problems.extend(component_problems(component, config.vocabulary, PROVIDED.get(section, ())))
-    if problems:
-        raise InputError(list(dict.fromkeys(problems)))
+            problems[section] = component_problems(component, config.vocabulary, PROVIDED.get(section, ()))
+    return {section: found for section, found in problems.items() if found}

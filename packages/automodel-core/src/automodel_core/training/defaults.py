@@ -23,7 +23,7 @@ from automodel_core.infrastructure.blueprint import Blueprint
 from automodel_core.specs import NOTHING
 from automodel_core.training.component_check import complete_component
 from automodel_core.training.model_component import build_model_component
-from automodel_core.training.rehearsal import rehearse_optimizer, rehearse_schedule
+from automodel_core.training.rehearsal import rehearse_optimizer, rehearse_schedule, schedule_arguments
 from automodel_core.training.run_state import ModelState, Stateful
 from automodel_core.training.sizes import parse_size
 from automodel_core.training.step_scheduler import StepLimits, StepScheduler
@@ -89,12 +89,9 @@ def build_optimizer(config: RunConfig, model: nn.Module) -> torch.optim.Optimize
 def build_lr_scheduler(config: RunConfig, optimizer: torch.optim.Optimizer, total_steps: int) -> Any:
     if config.lr_scheduler is None:
         return NOTHING
-    arguments: dict[str, Any] = {"optimizer": optimizer}
-    target = resolve_target(config.lr_scheduler, config.vocabulary)
-    if "total_steps" in inspect.signature(target).parameters and "total_steps" not in config.lr_scheduler.kwargs:
-        arguments["total_steps"] = total_steps
-    rehearse_schedule(config.lr_scheduler, config, arguments, total_steps)
-    return build_component(config.lr_scheduler, config.vocabulary, **arguments)
+    rehearse_schedule(config.lr_scheduler, config, total_steps)
+    arguments = schedule_arguments(config.lr_scheduler, config, total_steps)
+    return build_component(config.lr_scheduler, config.vocabulary, optimizer=optimizer, **arguments)
 
 
 @hookimpl

@@ -43,6 +43,7 @@ class HeldOutEvaluation(BaseRecipe):
 
     required_sections: ClassVar[tuple[str, ...]] = ("model",)
     trains: ClassVar[bool] = False
+    splits: ClassVar[tuple[str, ...]] = ("validation",)
     result: EvaluationResult
 
     def execute(self) -> None:

@@ -23,15 +23,27 @@ class BlueprintClass(Protocol):
 
 def build_model_component(component: Component, vocabulary: Vocabulary) -> Blueprint | nn.Module:
     """Return a blueprint when the class that ``component`` names can give one, else the module its target makes."""
-    target = resolve_target(component, vocabulary)
-    owner, method = (
-        (target, "__call__") if isinstance(target, type) else (_owner(target), getattr(target, "__name__", ""))
-    )
+    owner, method = _class_and_method(component, vocabulary)
     with placed_at(component.span, component.key_spans):
         if _describes(owner):
             return owner.blueprint(method, **component_arguments(component, vocabulary))
         model: nn.Module = build_component(component, vocabulary)
         return model
+
+
+def is_described(component: Component, vocabulary: Vocabulary) -> bool:
+    """Return whether the class that ``component`` names describes a model without making it.
+
+    Raises :class:`InputError` when the target may not be imported.
+    """
+    return _describes(_class_and_method(component, vocabulary)[0])
+
+
+def _class_and_method(component: Component, vocabulary: Vocabulary) -> tuple[Any, str]:
+    target = resolve_target(component, vocabulary)
+    if isinstance(target, type):
+        return target, "__call__"
+    return _owner(target), getattr(target, "__name__", "")
 
 
 def _owner(target: Any) -> Any:

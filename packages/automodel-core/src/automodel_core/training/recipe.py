@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,37 +10,44 @@ from typing import Any, ClassVar, Final
 
 import attrs
 
+from automodel_core.checkpoint.config import CheckpointConfig
 from automodel_core.checkpoint.directory import Checkpoint, open_checkpoint
 from automodel_core.checkpoint.writer import CheckpointWriter
 from automodel_core.config import RunConfig, load_run_config
 from automodel_core.config.ranks import number_of_ranks
+from automodel_core.config.rules import RULES
 from automodel_core.data.loader import BatchStream, OrderedLoader
 from automodel_core.data.preview import DataPreview
 from automodel_core.diagnostics import Diagnostic, render
 from automodel_core.diagnostics.placing import placed_at
 from automodel_core.errors import InputError
 from automodel_core.hookspecs import hookimpl
-from automodel_core.infrastructure.pipeline import build_infrastructure
+from automodel_core.infrastructure.build import ModelBuild
+from automodel_core.infrastructure.pipeline import describe_infrastructure, realise_infrastructure
 from automodel_core.observability.json_lines import check_metrics_directory
 from automodel_core.observability.observers import observers
 from automodel_core.plugins import Catalog, RunHost, run_host
-from automodel_core.plugins.choosing import declared_recipe, unread_sections
+from automodel_core.plugins.choosing import declared_recipe
 from automodel_core.plugins.core_defaults import load_core_defaults
 from automodel_core.plugins.hook_table import hook_table
-from automodel_core.plugins.loading import find_recipe, load_recipe_class
 from automodel_core.plugins.project_file import check_project_plugins
+from automodel_core.preflight.run_rules import sections_rule
 from automodel_core.specs import NOTHING
+from automodel_core.training.alternatives import recipe_that_runs
 from automodel_core.training.batch_keys import check_model_inputs
 from automodel_core.training.batches import Batch, StepLoss, add_losses
 from automodel_core.training.component_check import check_components
 from automodel_core.training.data_building import loader_of, refuse_packing
 from automodel_core.training.device import choose_device
+from automodel_core.training.examination import Examination
+from automodel_core.training.file_check import all_problems, problems_of_files
 from automodel_core.training.loop import train
 from automodel_core.training.precision import check_precision
 from automodel_core.training.preemption import PreemptedError, Preemption
 from automodel_core.training.random_state import seed_everything
-from automodel_core.training.restoring import check_base, read_compatible_state, restore_run
+from automodel_core.training.restoring import check_base, restore_run
 from automodel_core.training.run_state import ModelState, RunState
+from automodel_core.training.step_scheduler import StepScheduler
 
 SPELLING_WARNINGS: Final = frozenset({"AM910", "AM911", "AM916"})
 """Warnings about how a config is written, which concern every recipe."""
@@ -64,6 +70,9 @@ class BaseRecipe:
     trains: ClassVar[bool] = True
     """Whether there are steps: only then are warnings about the schedule of steps of use."""
 
+    splits: ClassVar[tuple[str, ...]] = ("train", "validation")
+    """The splits of data that the command reads, where the config has them."""
+
     alternatives: ClassVar[tuple[str, ...]] = ()
     """Recipes (``"module:Class"``) that ``recipe:`` of a config may name to be run by the same command instead."""
 
@@ -78,6 +87,7 @@ class BaseRecipe:
         self.host: RunHost
         self.run: RunState
         self._writer: CheckpointWriter | None = None
+        self._described: ModelBuild | None = None
 
     @classmethod
     def main(
@@ -133,42 +143,69 @@ class BaseRecipe:
     def setup(self) -> None:
         """Build every component through the builders and the pipeline; restore a checkpoint when asked to.
 
-        What needs no model comes first: data, the schedule of steps and the checkpoint directory are known to be
-        right before a model is built.
+        What needs no weights comes first, and all that is wrong with it is raised at once: components, the checkpoint,
+        the model's names, data, the schedule of steps and the checkpoint directory are known to be right then.
         """
         config, host = self.config, self.host
-        checkpoint, processor = self.begin()
-        restored = checkpoint.path if checkpoint is not None else None
-        state = read_compatible_state(checkpoint, config) if checkpoint is not None else None
-        loader, validation = self._build_data(processor)
+        found = Examination(self)
+        found.examine_all_but_data()
+        found.read_data(all_rows=not found.problems.found)
+        found.problems.report()
+        loader = found.loaders["train"]
         scheduler = host.build("build_step_scheduler", config=config, micro_batches_per_epoch=len(loader))
+        found.try_schedule(scheduler.total_steps)
+        found.problems.report()
         checkpoints = host.build("build_checkpoint_config", config=config)
         check_metrics_directory(config)
         writer = self._writer = CheckpointWriter(checkpoints)
+        restored = found.checkpoint.path if found.checkpoint is not None else None
         if checkpoints.enabled:
             writer.prepare(resuming_from=restored)
 
-        ready = self.build_model_state(processor, checkpoint)
+        self._described = found.described
+        ready = self.build_model_state(found.processor, found.checkpoint)
+        if found.described is None:
+            self.check_before_weights(ready, loader)
         self.check_before_training(ready, loader)
+        self.run = self._run_state(found, ready, scheduler, checkpoints)
+        if found.state is not None:
+            restore_run(self.run, found.state)
+        if checkpoints.enabled:
+            writer.start(self.run.scheduler.step, resuming_from=restored)
+
+    def _run_state(
+        self, found: Examination, ready: ModelState, scheduler: StepScheduler, checkpoints: CheckpointConfig
+    ) -> RunState:
+        config, host = self.config, self.host
+        assert self._writer is not None
         optimizer = host.build("build_optimizer", config=config, model=ready.model)
         schedule = host.build(
             "build_lr_scheduler", config=config, optimizer=optimizer, total_steps=scheduler.total_steps
         )
-        self.run = RunState(
+        run = RunState(
             **attrs.asdict(ready, recurse=False),
             optimizer=optimizer,
             lr_scheduler=None if schedule is NOTHING else schedule,
-            stream=BatchStream(loader),
-            validation=validation,
+            stream=BatchStream(found.loaders["train"]),
+            validation={name: loader for name, loader in found.loaders.items() if name != "train"},
             scheduler=scheduler,
             checkpoints=checkpoints,
-            writer=writer,
+            writer=self._writer,
         )
-        self.run.parts = host.build("stateful_parts", run=self.run)
-        if state is not None:
-            restore_run(self.run, state)
-        if checkpoints.enabled:
-            writer.start(self.run.scheduler.step, resuming_from=restored)
+        run.parts = host.build("stateful_parts", run=run)
+        return run
+
+    def check(self) -> list[Diagnostic]:
+        """Return everything that can be known to be wrong with a run before weights are read. Nothing is written.
+
+        Of data only the first rows are read. A recipe whose command builds something else extends this.
+        """
+        found = Examination(self)
+        found.examine_all_but_data()
+        found.read_data(all_rows=False)
+        if self.trains:
+            found.try_schedule(None)
+        return list(dict.fromkeys(found.problems.found))
 
     def begin(self) -> tuple[Checkpoint | None, Any]:
         """Check every component, seed the generators, and return the checkpoint to restore and the processor."""
@@ -176,40 +213,53 @@ class BaseRecipe:
         seed_everything(self.config.rng.seed)
         return self.checkpoint_to_restore(), self.host.build("build_processor", config=self.config)
 
-    def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
-        """Raise :class:`InputError` for what would fail in the first step: data and model that do not fit.
+    def check_before_weights(self, state: ModelState, loader: OrderedLoader) -> None:
+        """Raise :class:`InputError` for data and model that do not fit, as far as that needs no value of a weight.
 
-        A recipe that knows more extends this.
+        The model of ``state`` is on the meta device wherever it can be described without being made. A recipe that
+        knows more extends this.
         """
         with placed_at(self.config.span("dataset._target_")):
             batch = loader.first_batch()
         check_model_inputs(state.model, [key for key in batch if key not in self.not_model_inputs])
         check_precision(state.model, self.config.model.span)
 
+    def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
+        """Raise :class:`InputError` for what would fail in the first step and needs the weights to be found out."""
+
+    def describe_model(self, checkpoint: Checkpoint | None) -> ModelBuild:
+        """Run the stages of the pipeline that read no weights. Raises :class:`InputError` with all that is wrong."""
+        return describe_infrastructure(
+            self.host,
+            self.config,
+            self.host.build("build_model", config=self.config),
+            choose_device(),
+            self.config.rng.seed,
+            restore_directory=checkpoint.path if checkpoint is not None else None,
+        )
+
     def build_model_state(self, processor: Any, checkpoint: Checkpoint | None) -> ModelState:
         """Build the model through the nine stages, with the weights of ``checkpoint`` when there is one."""
         config, host = self.config, self.host
-        device = choose_device()
-        build = build_infrastructure(
-            host,
-            config,
-            host.build("build_model", config=config),
-            device,
-            config.rng.seed,
-            restore_directory=checkpoint.path if checkpoint is not None else None,
-        )
+        described, self._described = self._described, None
+        build = realise_infrastructure(host, config, described or self.describe_model(checkpoint))
         if checkpoint is not None:
             check_base(checkpoint, build, config)
         loss_fn = host.build("build_loss_fn", config=config)
-        recipe = f"{type(self).__module__}.{type(self).__qualname__}"
         return ModelState(
-            recipe=recipe, config=config, host=host, device=device, processor=processor, build=build, loss_fn=loss_fn
+            recipe=self.name,
+            config=config,
+            host=host,
+            device=build.device,
+            processor=processor,
+            build=build,
+            loss_fn=loss_fn,
         )
 
-    def _build_data(self, processor: Any) -> tuple[OrderedLoader, dict[str, OrderedLoader]]:
-        loader = self.host.build("build_dataloader", config=self.config, split="train", processor=processor)
-        held_out = self.host.build("build_dataloader", config=self.config, split="validation", processor=processor)
-        return loader, {} if held_out is NOTHING else {"validation": held_out}
+    @property
+    def name(self) -> str:
+        """The dotted name of the recipe's class."""
+        return f"{type(self).__module__}.{type(self).__qualname__}"
 
     def preview_data(self, split: str, rows: int) -> DataPreview:
         """Return what ``automodel data preview`` shows: ``rows`` samples of ``split`` and figures over all of it.
@@ -267,29 +317,6 @@ def warn(warnings: Sequence[Diagnostic]) -> None:
         print(render(warnings, sys.stderr), end="", file=sys.stderr, flush=True)
 
 
-def _recipe_that_runs(config: RunConfig, recipe_class: type[BaseRecipe], catalog: Catalog) -> type[BaseRecipe]:
-    """Return ``recipe_class``, or the alternative of its that ``recipe:`` of the config names.
-
-    Raises :class:`InputError` (AM622) when the key names a recipe of another command.
-    """
-    if config.recipe is None:
-        return recipe_class
-    named = load_recipe_class(find_recipe(config.recipe, catalog, config.span("recipe")))
-    candidates = (recipe_class, *map(_imported, recipe_class.alternatives))
-    chosen = next((candidate for candidate in candidates if issubclass(candidate, named)), None)
-    if chosen is None:
-        message = f"`recipe: {config.recipe}` is not what this command runs, which is `{recipe_class.__name__}`"
-        helps = ("use the command of that recipe, or remove the key",)
-        raise InputError(Diagnostic("AM622", message, config.span("recipe"), helps=helps))
-    return chosen
-
-
-def _imported(name: str) -> type[BaseRecipe]:
-    module, _, attribute = name.partition(":")
-    found: type[BaseRecipe] = getattr(importlib.import_module(module), attribute)
-    return found
-
-
 def run_recipe(
     recipe_class: type[BaseRecipe],
     config_path: str | os.PathLike[str] | Mapping[str, Any],
@@ -307,6 +334,8 @@ def run_recipe(
     recipe = make_recipe(
         recipe_class, config_path, overrides=overrides, plugins=plugins, plugin_files=plugin_files, catalog=catalog
     )
+    if problems_of_files(recipe):
+        raise InputError(all_problems(recipe))
     recipe.execute()
     return recipe
 
@@ -327,14 +356,23 @@ def make_recipe(
         vocabulary=catalog.vocabulary(),
         required=recipe_class.required_sections,
         world_size=number_of_ranks() or 1,
+        rules=(*RULES, sections_rule(catalog, declared_recipe(recipe_class, catalog))),
     )
-    recipe_class = _recipe_that_runs(config, recipe_class, catalog)
-    declared = declared_recipe(recipe_class, catalog)
-    unread = [] if declared is None else unread_sections(config, declared, catalog)
-    if unread:
-        raise InputError(unread)
+    recipe_class = recipe_that_runs(config, recipe_class, catalog)
     warn([w for w in config.warnings if recipe_class.trains or w.code in SPELLING_WARNINGS])
     check_project_plugins(catalog.settings.project, config.source)
+    return recipe_on_host(recipe_class, config, plugins=plugins, plugin_files=plugin_files, catalog=catalog)
+
+
+def recipe_on_host(
+    recipe_class: type[BaseRecipe],
+    config: RunConfig,
+    *,
+    plugins: Iterable[object] = (),
+    plugin_files: Iterable[str | os.PathLike[str]] = (),
+    catalog: Catalog,
+) -> BaseRecipe:
+    """Return a recipe of ``recipe_class`` on a fresh host, not yet set up."""
     recipe = recipe_class(config)
     recipe.host = run_host(
         recipe,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from collections.abc import Callable
@@ -32,7 +33,7 @@ def rehearse_optimizer(component: Component, config: RunConfig) -> torch.optim.O
     return optimizer
 
 
-def rehearse_schedule(component: Component, config: RunConfig, arguments: dict[str, Any], total_steps: int) -> None:
+def rehearse_schedule(component: Component, config: RunConfig, total_steps: int) -> None:
     """Step the schedule of ``component`` as often as the run will, on an optimizer of the run's kind.
 
     Raises :class:`InputError`: AM213 when it fails at a step or leaves the learning rate negative or not finite.
@@ -43,12 +44,19 @@ def rehearse_schedule(component: Component, config: RunConfig, arguments: dict[s
         raise InputError(_refused(component, "it needs a figure at every step, which the loop does not have"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        given = {**arguments, "optimizer": optimizer}
+        given = {**schedule_arguments(component, config, total_steps), "optimizer": optimizer}
         made = _tried(component, lambda: build_component(component, config.vocabulary, **given))
         for step in range(1, min(total_steps, MOST_STEPS) + 1):
             optimizer.step()
             _tried(component, made.step, step)
             _check_rates(component, optimizer, step)
+
+
+def schedule_arguments(component: Component, config: RunConfig, total_steps: int) -> dict[str, Any]:
+    """Return what the run gives a schedule beside its optimizer: ``total_steps``, where it takes them and has none."""
+    target = resolve_target(component, config.vocabulary)
+    wanted = "total_steps" in inspect.signature(target).parameters and "total_steps" not in component.kwargs
+    return {"total_steps": total_steps} if wanted else {}
 
 
 def _plain() -> torch.optim.Optimizer:

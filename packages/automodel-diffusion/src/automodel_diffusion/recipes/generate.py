@@ -18,6 +18,7 @@ class GenerateDiffusionRecipe(TrainDiffusionRecipe):
 
     required_sections: ClassVar[tuple[str, ...]] = ("model", "parallel_scheme")
     trains: ClassVar[bool] = False
+    splits: ClassVar[tuple[str, ...]] = ()
 
     def execute(self) -> None:
         """Build the denoiser, sample, write, print where."""

@@ -73,10 +73,13 @@ class TrainDiffusionRecipe(BaseRecipe):
         return sample_losses
 
     def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
-        """Check that data, denoiser and conditions fit each other, and the precision."""
-        check_fit(state, loader)
+        """Try one sample and the pipeline: whether sizes and scheduler fit shows only then."""
         self._try_one_sample(state, loader)
         self._try_sampling(state)
+
+    def check_before_weights(self, state: ModelState, loader: OrderedLoader) -> None:
+        """Check that data, denoiser and conditions fit each other, and the precision."""
+        check_fit(state, loader)
         check_precision(state.model, self.config.model.span)
 
     def _try_one_sample(self, state: ModelState, loader: OrderedLoader) -> None:

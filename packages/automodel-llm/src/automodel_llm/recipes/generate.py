@@ -16,6 +16,7 @@ class GenerateRecipe(TrainFinetuneRecipe):
 
     required_sections: ClassVar[tuple[str, ...]] = ("model",)
     trains: ClassVar[bool] = False
+    splits: ClassVar[tuple[str, ...]] = ()
     answer: str
 
     def execute(self) -> None:

@@ -64,9 +64,9 @@ class TrainFinetuneRecipe(BaseRecipe):
             raise InputError(Diagnostic("AM303", f"the config has no `{section}` to preview"))
         return preview_text(loader, processor, split, rows)
 
-    def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
+    def check_before_weights(self, state: ModelState, loader: OrderedLoader) -> None:
         """Check the batch's keys, the precision, and that the model knows every token and every position."""
-        super().check_before_training(state, loader)
+        super().check_before_weights(state, loader)
         if not predicts_tokens(state.model):
             message = f"`{type(state.model).__name__}` does not predict tokens"
             helps = ("set `model._target_: NeMoAutoModelForCausalLM.from_pretrained`",)

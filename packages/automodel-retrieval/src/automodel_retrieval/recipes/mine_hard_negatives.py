@@ -38,6 +38,7 @@ class MineHardNegativesRecipe(TrainBiEncoderRecipe):
 
     required_sections: ClassVar[tuple[str, ...]] = ("model", "dataset")
     trains: ClassVar[bool] = False
+    splits: ClassVar[tuple[str, ...]] = ("train",)
     alternatives: ClassVar[tuple[str, ...]] = ()
     report: dict[str, Any]
 

@@ -20,6 +20,7 @@ from automodel_core.data.preview import DataPreview
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.diagnostics.placing import placed_at
 from automodel_core.errors import InputError
+from automodel_core.infrastructure.build import ModelBuild
 from automodel_core.specs import NOTHING
 from automodel_core.training.component_check import check_components
 from automodel_core.training.recipe import BaseRecipe
@@ -75,10 +76,10 @@ class RetrievalRecipe(BaseRecipe):
         checked_dataset(loader)
         return preview_pairs(loader, processor, split, rows)
 
-    def build_model_state(self, processor: Any, checkpoint: Checkpoint | None) -> ModelState:
-        """Build the model. Raises :class:`InputError` (AM388) for one of the other kind."""
-        state = super().build_model_state(processor, checkpoint)
-        if isinstance(state.model, BiEncoder) is not self.embeds:
+    def describe_model(self, checkpoint: Checkpoint | None) -> ModelBuild:
+        """Describe the model. Raises :class:`InputError` (AM388) for one of the other kind."""
+        build = super().describe_model(checkpoint)
+        if isinstance(build.model, BiEncoder) is not self.embeds:
             kinds = ("cross-encoder", "bi-encoder")
             wanted, found = kinds[self.embeds], kinds[not self.embeds]
             message = f"`{type(self).__name__}` is for a {wanted}, and `model` is a {found}"
@@ -86,14 +87,14 @@ class RetrievalRecipe(BaseRecipe):
             helps = (f"set `model._target_: {classes[self.embeds]}.from_pretrained`, or name another `recipe:`",)
             span = self.config.span("model._target_")
             raise InputError(Diagnostic("AM388", message, span, helps=helps))
-        return state
+        return build
 
-    def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
+    def check_before_weights(self, state: ModelState, loader: OrderedLoader) -> None:
         """Check the batch's keys, the precision, and that the model has a place for every token and position."""
         dataset = checked_dataset(loader)
         if self.trains and not self.has_contrast(dataset, state.loss_fn):
             raise InputError(self._nothing_to_compare())
-        super().check_before_training(state, loader)
+        super().check_before_weights(state, loader)
         for encoder in self.encoders_of(state.model):
             check_vocabulary(encoder, state.processor, self.config.span("model.name_or_path"))
             for key in self.length_keys:

@@ -43,9 +43,9 @@ class TrainBiEncoderRecipe(RetrievalRecipe):
         sides = side_tokens(config, processor)
         return BiEncoderCollate(sides["query"], sides["document"])
 
-    def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
+    def check_before_weights(self, state: ModelState, loader: OrderedLoader) -> None:
         """Check the model and the data, and say how many negatives a query has where that is often mistaken."""
-        super().check_before_training(state, loader)
+        super().check_before_weights(state, loader)
         warning = negatives_warning(self.config)
         if warning is not None:
             print(render([warning], sys.stderr), end="", file=sys.stderr, flush=True)

@@ -48,13 +48,13 @@ class FinetuneRecipe(TrainFinetuneRecipe):
         known = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
         return VisualCollate(processor, next(number for number in known if number is not None))
 
-    def check_before_training(self, state: ModelState, loader: OrderedLoader) -> None:
+    def check_before_weights(self, state: ModelState, loader: OrderedLoader) -> None:
         """Check the data set's kind, the batch's keys, the precision, and that the model knows every token."""
         if not isinstance(loader.dataset, VisualDataset):
             helps = ("use `VisualChatDataset` or `VisualQuestionDataset`",)
             message = f"`{type(loader.dataset).__name__}` gives no conversations with images"
             raise InputError(Diagnostic("AM375", message, self.config.dataset.span, helps=helps))
-        super(TrainFinetuneRecipe, self).check_before_training(state, loader)
+        super(TrainFinetuneRecipe, self).check_before_weights(state, loader)
         check_vocabulary(state.model, state.processor.tokenizer, self.config.span("model.name_or_path"))
 
     def measure(self, run: ModelState, name: str, loader: OrderedLoader) -> Mapping[str, float]:

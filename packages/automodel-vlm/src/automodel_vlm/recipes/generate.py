@@ -20,6 +20,7 @@ class GenerateRecipe(FinetuneRecipe):
 
     required_sections: ClassVar[tuple[str, ...]] = ("model",)
     trains: ClassVar[bool] = False
+    splits: ClassVar[tuple[str, ...]] = ()
     answer: str
 
     def execute(self) -> None:

@@ -14,6 +14,7 @@ from automodel_core.config.rules.intervals import (
 )
 from automodel_core.config.rules.layout import layout
 from automodel_core.config.rules.meaningless import keys_without_meaning
+from automodel_core.config.rules.positions import samples_beyond_positions
 from automodel_core.config.rules.rule import Rule, Situation, apply_rules
 from automodel_core.config.rules.spelling import notes_of_aliases
 from automodel_core.config.rules.validation import cadence_without_validation_data, validation_data_without_cadence
@@ -30,8 +31,10 @@ RULES: tuple[Rule, ...] = (
     Rule(cadence_without_validation_data, reads=("step_scheduler", "validation_dataset")),
     Rule(checkpoint_keys_without_checkpoints, reads=("checkpoint", "step_scheduler")),
     Rule(validation_dataloader_without_data, reads=("validation_dataloader", "validation_dataset")),
+    Rule(samples_beyond_positions, reads=("model", "dataset")),
     Rule(notes_of_aliases),
 )
+"""What the config says alone, with the model's ``config.json`` where that is here."""
 
 ARGUMENT_RULES = (Rule(component_arguments),)
 """What a run asks the imported targets themselves, asked of their sources where nothing is to be imported."""

@@ -7,11 +7,11 @@ parts of one (``q_proj``, ``self_attn.q_proj``). There are no regular expression
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 
 from torch import nn
 
+from automodel_core.config.name_patterns import available_layers, last_parts, matches_layer, no_such_layer
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
 from automodel_core.errors import InputError
 
@@ -48,7 +48,7 @@ def match_targets(
     found: set[str] = set()
     for number, entry in enumerate(entries):
         span = span_of(f"peft.target_modules.{number}") or span_of("peft.target_modules")
-        hits = {name for name in linear if _matches(entry, name)}
+        hits = {name for name in linear if matches_layer(entry, name)}
         problem = _problem(model, entry, hits, linear, bypassed, span)
         if problem is not None:
             problems.append(problem)
@@ -70,9 +70,9 @@ def _excluded(
     names = [name for name, _ in model.named_modules() if name]
     problems = []
     for number, entry in enumerate(exclude_modules):
-        if not any(_matches(entry, name) for name in names):
+        if not any(matches_layer(entry, name) for name in names):
             span = span_of(f"peft.exclude_modules.{number}") or span_of("peft.exclude_modules")
-            helps = (*did_you_mean(entry, {name.rpartition(".")[2] for name in names}), _available(linear))
+            helps = (*did_you_mean(entry, last_parts(names)), available_layers(linear))
             problems.append(Diagnostic("AM420", f"`{entry}` matches no module", span, helps=helps))
     layers = {name for name in linear for entry in exclude_modules if _inside(entry, name)}
     return layers, problems
@@ -81,7 +81,7 @@ def _excluded(
 def _inside(entry: str, name: str) -> bool:
     """Return whether a layer, or a module around it, is what an entry means."""
     parts = name.split(".")
-    return any(_matches(entry, ".".join(parts[:length])) for length in range(1, len(parts) + 1))
+    return any(matches_layer(entry, ".".join(parts[:length])) for length in range(1, len(parts) + 1))
 
 
 def _nothing_linear(model: nn.Module, span: Span | None) -> Diagnostic:
@@ -102,12 +102,6 @@ def _no_entries(span: Span | None) -> Diagnostic:
     )
 
 
-def _matches(entry: str, name: str) -> bool:
-    if any(character in entry for character in "*?["):
-        return fnmatch.fnmatchcase(name, entry)
-    return name == entry or name.endswith(f".{entry}")
-
-
 def _problem(
     model: nn.Module,
     entry: str,
@@ -121,30 +115,21 @@ def _problem(
     if hits:
         reason = bypassed[sorted(hits)[0]]
         return Diagnostic("AM422", f"`{entry}` cannot be adapted: {reason}", span, helps=("leave it out",))
-    others = sorted({type(module).__name__ for name, module in model.named_modules() if name and _matches(entry, name)})
+    others = sorted(
+        {type(module).__name__ for name, module in model.named_modules() if name and matches_layer(entry, name)}
+    )
     if others:
         return Diagnostic(
             "AM420",
             f"`{entry}` matches no linear layer, only {', '.join(f'`{other}`' for other in others)}",
             span,
-            helps=("`peft` adapts `torch.nn.Linear` layers only", _available(linear)),
+            helps=("`peft` adapts `torch.nn.Linear` layers only", available_layers(linear)),
         )
-    if any(_matches(entry, name) for name, _ in model.named_parameters()):
+    if any(matches_layer(entry, name) for name, _ in model.named_parameters()):
         return Diagnostic(
             "AM420",
             f"`{entry}` is a weight and not a linear layer",
             span,
-            helps=("experts that are fused into one weight cannot be adapted", _available(linear)),
+            helps=("experts that are fused into one weight cannot be adapted", available_layers(linear)),
         )
-    suffixes = {name.rpartition(".")[2] for name in linear}
-    return Diagnostic(
-        "AM420",
-        f"`{entry}` matches no layer of `{type(model).__name__}`",
-        span,
-        helps=(*did_you_mean(entry, [*suffixes, *linear]), _available(linear)),
-    )
-
-
-def _available(linear: Mapping[str, nn.Module]) -> str:
-    suffixes = sorted({name.rpartition(".")[2] for name in linear})
-    return f"the linear layers are {', '.join(f'`{suffix}`' for suffix in suffixes)}"
+    return no_such_layer(entry, f"`{type(model).__name__}`", linear, span, (available_layers(linear),))

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final
 
 from automodel_core.diagnostics import Diagnostic
 from automodel_core.errors import InputError
 from automodel_core.infrastructure.weights.file import open_file, reason
 from automodel_core.infrastructure.weights.source import WeightSource
+from automodel_core.model_files.weights import (
+    STEM,
+    absent_shard,
+    holds_weights,
+    index_file,
+    no_weights,
+    single_file,
+)
 
-STEM: Final = "model"
-"""What transformers begins the names of weight files with."""
-
-
-def single_file(stem: str = STEM) -> str:
-    """Return the name of the file that holds all weights."""
-    return f"{stem}.safetensors"
-
-
-def index_file(stem: str = STEM) -> str:
-    """Return the name of the index over shards."""
-    return f"{stem}.safetensors.index.json"
-
-
-def holds_weights(directory: Path, stem: str = STEM) -> bool:
-    """Return whether ``directory`` has weights under ``stem``, without opening them."""
-    return (directory / index_file(stem)).is_file() or (directory / single_file(stem)).is_file()
+__all__ = ["STEM", "holds_weights", "index_file", "open_directory", "single_file"]
 
 
 def open_directory(directory: Path, stem: str = STEM) -> dict[str, WeightSource]:
@@ -40,7 +31,7 @@ def open_directory(directory: Path, stem: str = STEM) -> dict[str, WeightSource]
         return _open_shards(directory, index_file(stem))
     if (directory / single_file(stem)).is_file():
         return open_file(directory / single_file(stem))
-    raise InputError(_no_checkpoint(directory, stem))
+    raise InputError(no_weights(directory, stem))
 
 
 def _open_shards(directory: Path, index: str) -> dict[str, WeightSource]:
@@ -49,16 +40,7 @@ def _open_shards(directory: Path, index: str) -> dict[str, WeightSource]:
     shards = sorted(set(weight_map.values()))
     absent = [shard for shard in shards if not (directory / shard).is_file()]
     if absent:
-        raise InputError(
-            [
-                Diagnostic(
-                    "AM411",
-                    f"`{directory}` lacks the weight file `{shard}` that `{index}` names",
-                    helps=("fetch the missing file, or write the checkpoint again",),
-                )
-                for shard in absent
-            ]
-        )
+        raise InputError([absent_shard(directory, shard, index) for shard in absent])
     opened = {shard: open_file(directory / shard) for shard in shards}
     lost = [key for key, shard in weight_map.items() if key not in opened[shard]]
     if lost:
@@ -84,22 +66,3 @@ def _read_weight_map(path: Path) -> dict[str, str]:
     if outside:
         raise InputError(Diagnostic("AM412", f"the index `{path}` names a file outside its directory: `{outside[0]}`"))
     return weight_map
-
-
-def _no_checkpoint(directory: Path, stem: str) -> Diagnostic:
-    pickled = sorted(path.name for path in directory.glob("*.bin") if path.name.startswith("pytorch_model"))
-    if pickled:
-        return Diagnostic(
-            "AM410",
-            f"`{directory}` holds its weights as torch pickles (`{pickled[0]}`), which can run code when they are read",
-            helps=(
-                "convert once, where you trust the file: "
-                '`python -c "from transformers import AutoModelForCausalLM as m; '
-                f"m.from_pretrained('{directory}').save_pretrained('{directory}-safetensors')\"`",
-            ),
-        )
-    return Diagnostic(
-        "AM410",
-        f"`{directory}` has no `{single_file(stem)}` and no `{index_file(stem)}`",
-        helps=("name a directory that `save_pretrained` wrote, or use `from_config` to start from random weights",),
-    )

@@ -238,7 +238,7 @@ BROKEN = {
     ),
     "not an image": (lambda row: row.update(image="rows.jsonl"), "AM372", "cannot be read as an image"),
     "an empty path": (lambda row: row.update(image=""), "AM308", "column `image` is empty"),
-    "not a path": (lambda row: row.update(image=3), "AM308", "must hold the path of an image"),
+    "not a path": (lambda row: row.update(image=3), "AM308", "must hold an image or its path"),
     "no column": (lambda row: row.pop("image"), "AM309", "there is no column `image`"),
 }
 

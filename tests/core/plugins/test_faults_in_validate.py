@@ -23,7 +23,7 @@ def sections():
 """
 CONFIG = """\
 model: {_target_: NeMoAutoModelForCausalLM.from_pretrained, name_or_path: some/model}
-dataset: {_target_: SquadDataset, path: squad.json}
+dataset: {_target_: SquadDataset, path: squad}
 optimizer: {_target_: torch.optim.AdamW, lr: 1.0e-3}
 """
 

@@ -75,8 +75,7 @@ def test_a_starter_is_sound_and_nothing_is_written(name, assets, automodel, tmp_
     monkeypatch.setenv("AUTOMODEL_CACHE", str(assets))
     monkeypatch.chdir(tmp_path)
     before = sorted(assets.rglob("*"))
-    recipe = "recipe: MineHardNegativesRecipe\n" if "mine" in name else ""
-    Path("cfg.yaml").write_text(recipe + STARTERS[name].read_text())
+    Path("cfg.yaml").write_text(STARTERS[name].read_text())
     code, out, err = automodel("config", "validate", "--deep", "cfg.yaml")
     assert (code, out, err) == (0, "cfg.yaml: valid\n", "")
     assert list(tmp_path.iterdir()) == [tmp_path / "cfg.yaml"]

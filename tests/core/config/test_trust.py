@@ -195,3 +195,17 @@ def test_short_names_are_listed_when_none_is_close() -> None:
     found = target_problem("Zzz", None, core_vocabulary())
     assert found is not None
     assert found.helps[0].startswith("the short names are `Adam`, `AdamW`, `CosineAnnealingWarmup`")
+
+
+@pytest.mark.parametrize(
+    ("target", "allowed"),
+    [
+        ("transformers.LlamaConfig", True),
+        ("transformers.models.qwen3_moe.configuration_qwen3_moe.Qwen3MoeConfig", True),
+        ("transformers.models.llama.modeling_llama.LlamaForCausalLM", False),
+        ("transformers.utils.hub.cached_file", False),
+        ("transformers.Config.load", False),
+    ],
+)
+def test_configurations_of_transformers_may_be_made_and_nothing_else_of_it(target: str, allowed: bool) -> None:
+    assert (target_problem(target, None, core_vocabulary()) is None) == allowed

@@ -15,7 +15,7 @@ from typing import Any
 
 from automodel_core.config.containment import lies_in
 from automodel_core.config.file_targets import FileTarget, file_target, missing_file, written_file
-from automodel_core.config.vocabulary import PRETRAINED, Vocabulary
+from automodel_core.config.vocabulary import CONFIGURATION, PRETRAINED, Vocabulary
 from automodel_core.diagnostics import Diagnostic, Span, did_you_mean
 from automodel_core.specs import TrustedPrefix
 
@@ -36,6 +36,7 @@ _LOADERS = {
 """Arguments of `from_pretrained` that load code or pickles; `weights_only` where it is false."""
 _PRETRAINED_METHODS = ("from_pretrained", "from_config")
 _MOST_NAMES = 16
+_CONFIGURATION_CLASS = re.compile(r"[A-Z]\w*Config")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -78,7 +79,10 @@ def _is_below(span: Span | None, directory: Path | None) -> bool:
 def _allows(prefix: str, kind: str, target: str) -> bool:
     if not target.startswith(prefix + "."):
         return False
-    return kind != PRETRAINED or target.rpartition(".")[2] in _PRETRAINED_METHODS
+    last = target.rpartition(".")[2]
+    if kind == CONFIGURATION:
+        return _CONFIGURATION_CLASS.fullmatch(last) is not None
+    return kind != PRETRAINED or last in _PRETRAINED_METHODS
 
 
 def target_problem(target: str, span: Span | None, vocabulary: Vocabulary) -> Diagnostic | None:
@@ -166,7 +170,8 @@ def _short_names(vocabulary: Vocabulary) -> tuple[str, ...]:
 
 
 def _shown(entry: TrustedPrefix) -> str:
-    return f"{entry.prefix}….from_pretrained" if entry.kind == PRETRAINED else entry.prefix
+    ends = {PRETRAINED: "….from_pretrained", CONFIGURATION: "…Config"}
+    return entry.prefix + ends.get(entry.kind, "")
 
 
 def _same_last_name(target: str, vocabulary: Vocabulary) -> tuple[str, ...]:

@@ -18,6 +18,9 @@ CONSTANT = "constant"
 PRETRAINED = "pretrained"
 """The kind of a trusted prefix of which only ``….from_pretrained`` and ``….from_config`` may be called."""
 
+CONFIGURATION = "configuration"
+"""The kind of a trusted prefix of which only classes may be called whose names end in ``Config``: they hold values."""
+
 
 @attrs.frozen
 class Vocabulary:
@@ -158,6 +161,7 @@ CORE_TRUSTED = (
     TrustedPrefix("torch.optim", "optimizer"),
     TrustedPrefix("torch.nn", "module"),
     TrustedPrefix("transformers", PRETRAINED),
+    TrustedPrefix("transformers", CONFIGURATION),
     TrustedPrefix("diffusers", PRETRAINED),
     TrustedPrefix("sentence_transformers", PRETRAINED),
 )
